@@ -10,7 +10,8 @@
 #
 # where <room> is the path below src/ with '/' written as '_'.
 
-# Targets that nobody builds unless asked.
+# `product` is all that ships; the other two nobody builds unless asked.
+add_custom_target(product)
 add_custom_target(benches)
 add_custom_target(fuzzers)
 
@@ -21,22 +22,27 @@ endfunction()
 
 # The test programs of a room know where the checkout and the build are.
 function(everywatt_add_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;NEEDS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE EVERYWATT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              EVERYWATT_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  if(arg_NEEDS)
+    add_dependencies(${name} ${arg_NEEDS})
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300
     ENVIRONMENT "EVERYWATT_SOURCE_DIR=${CMAKE_SOURCE_DIR};EVERYWATT_BUILD_DIR=${CMAKE_BINARY_DIR}")
 endfunction()
 
 # everywatt_room(<path below src> [DEPS room...] [LIBS external...]
-#                [TEST_DEPS room...] [TEST_LIBS external...])
+#                [TEST_DEPS room...] [TEST_LIBS external...] [TEST_NEEDS target...])
 # DEPS are rooms by path (`base catalog device/nvml`); both pass on to who links this room.
+# TEST_DEPS and TEST_LIBS are linked into its tests, benchmarks and fuzzers alone, and TEST_NEEDS
+# are built before those run: programs that they start, libraries that they load.
 function(everywatt_room room)
-  cmake_parse_arguments(arg "" "" "DEPS;LIBS;TEST_DEPS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPS;LIBS;TEST_DEPS;TEST_LIBS;TEST_NEEDS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "everywatt_room(${room}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -81,14 +87,23 @@ function(everywatt_room room)
   target_link_libraries(${target} ${scope} ${links} Threads::Threads)
 
   if(tests)
-    everywatt_add_test(test_${name} SOURCES ${tests} LINK ${test_links})
+    everywatt_add_test(test_${name} SOURCES ${tests} LINK ${test_links}
+                       NEEDS ${arg_TEST_NEEDS})
   endif()
   if(torture_tests)
-    everywatt_add_test(torture_${name} SOURCES ${torture_tests} LINK ${test_links})
+    everywatt_add_test(torture_${name} SOURCES ${torture_tests} LINK ${test_links}
+                       NEEDS ${arg_TEST_NEEDS})
+    # It takes every core there is.
+    set_tests_properties(torture_${name} PROPERTIES RUN_SERIAL ON)
   endif()
   if(benches)
     add_executable(bench_${name} EXCLUDE_FROM_ALL ${benches})
     target_link_libraries(bench_${name} PRIVATE ${test_links} benchmark::benchmark_main)
+    set_target_properties(bench_${name} PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    if(arg_TEST_NEEDS)
+      add_dependencies(bench_${name} ${arg_TEST_NEEDS})
+    endif()
     add_dependencies(benches bench_${name})
   endif()
   if(EVERYWATT_FUZZ)
@@ -98,6 +113,8 @@ function(everywatt_room room)
       add_executable(fuzz_${fuzzer} EXCLUDE_FROM_ALL ${source})
       target_link_libraries(fuzz_${fuzzer} PRIVATE ${test_links})
       target_link_options(fuzz_${fuzzer} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(fuzz_${fuzzer} PROPERTIES
+                            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
       add_dependencies(fuzzers fuzz_${fuzzer})
     endforeach()
   endif()
@@ -109,6 +126,18 @@ function(everywatt_program name room)
   everywatt_room_target(${room} target)
   add_executable(${name} ${CMAKE_SOURCE_DIR}/src/${room}/main.cc)
   target_link_libraries(${name} PRIVATE ${target} ${arg_LIBS})
+endfunction()
+
+# Makes `product` of the programs and shared libraries that a room's folder made for itself.
+function(everywatt_collect_product folder)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "^(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)$"
+       AND NOT target MATCHES "^(test|torture|bench|fuzz)_")
+      add_dependencies(product ${target})
+    endif()
+  endforeach()
 endfunction()
 
 # A misspelt room would otherwise become a library to look for on the machine.

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev test [PATTERN] [--all]: C++ tests of the release, Python tests, then the sanitizer builds.
+# Every runner leaves its verdicts as JUnit XML in build/results; the last line counts those.
+set -euo pipefail
+source tools/dev/common.sh
+
+# Rooms whose threads or processes share memory: these run under the thread sanitizer. The others
+# gain nothing from it.
+threaded_rooms='record_recorder|record_sampler|record_hostwatch|serve_web'
+# Left out of the address sanitizer's build: HTTP takes minutes to compile and shows little there.
+heavy_rooms='serve_web|app'
+
+pattern=
+all=
+for argument in "$@"; do
+  case $argument in
+    --all) all=yes ;;
+    --yes) assume_yes=yes ;;
+    -*) die 2 "usage: ./dev test [PATTERN] [--all] [--yes]" ;;
+    *) pattern=$argument ;;
+  esac
+done
+
+results=$PWD/build/results
+failed_step() {  # failed_step NAME: counts as one failed test
+  say "FAILED: $1"
+  printf '<testsuites><testsuite name="dev"><testcase name="%s"><failure/></testcase>%s\n' \
+    "$1" '</testsuite></testsuites>' >"$results/${1// /_}.xml"
+}
+
+test_programs() {  # test_programs PRESET: names of targets and ctest's tests alike
+  ctest --test-dir "build/$1" -N | sed -n 's/^ *Test *#[0-9]*: //p'
+}
+
+# The programs that were built say which tests they hold, so a pattern needs no list of them.
+run_cpp_tests() {  # run_cpp_tests PRESET PROGRAM...
+  local preset=$1 filter='*'
+  shift
+  [[ -z $pattern ]] || filter="*$pattern*"
+  mkdir -p "$results/$preset"
+  GTEST_FILTER=$filter GTEST_OUTPUT="xml:$results/$preset/" GTEST_BRIEF=1 \
+    ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure \
+    --output-junit "$results/$preset.ctest.xml" -R "^($(tr ' ' '|' <<<"$*"))\$" || true
+}
+
+run_sanitizer() {  # run_sanitizer PRESET PROGRAMS_REGEX [EXCEPT_REGEX]
+  local preset=$1 programs
+  configure "$preset" || return
+  programs=$(test_programs "$preset" | grep -E "$2" | grep -vE "${3:-^$}" | xargs)
+  [[ -n $programs ]] || return 0
+  # shellcheck disable=SC2086  # one word a program
+  build "$preset" $programs || return
+  # shellcheck disable=SC2086
+  run_cpp_tests "$preset" $programs
+}
+
+run_python_tests() {
+  need_venv
+  need_prometheus || say "promtool is not to be had: its tests will be skipped"
+  export_paths "$PWD/build/release"
+  "$python" -m pytest tests tools -q -p no:cacheprovider --junitxml "$results/python.xml" \
+    --timeout 300 -o 'markers=long: runs with --all alone' \
+    ${all:+-m ''} ${all:--m 'not long'} ${pattern:+-k "$pattern"}
+}
+
+need_packages build test
+rm -rf "$results"
+mkdir -p "$results"
+[[ -z $all ]] || export EVERYWATT_TEST_ALL=1
+
+if build release all; then
+  # shellcheck disable=SC2046  # one word a program
+  run_cpp_tests release $(test_programs release)
+  status=0
+  run_python_tests || status=$?
+  # pytest: 1 is failed tests, counted already; 5 is that the pattern selects none.
+  [[ $status == [015] ]] || failed_step "python tests"
+else
+  failed_step "release build"
+fi
+
+if [[ -z $pattern || -n $all ]]; then
+  run_sanitizer asan . "_($heavy_rooms)\$" || failed_step "asan build"
+  run_sanitizer tsan "_($threaded_rooms)\$" || failed_step "tsan build"
+fi
+
+exec /usr/bin/python3 tools/count_tests.py "$results"
