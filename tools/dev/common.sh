@@ -42,11 +42,11 @@ choose_package() {  # choose_package NAME|NAME...
 need_packages() {  # need_packages GROUP...
   command -v dpkg-query >/dev/null ||
     die 2 "this needs Debian 12 or Ubuntu 24.04; elsewhere install what tools/packages.txt names"
-  local missing line sudo=
+  local missing line sudo=()
   missing=$(missing_packages "$@")
   [[ -n $missing ]] || return 0
   if ((EUID != 0)); then
-    sudo="sudo "
+    sudo=(sudo)
     if [[ -z $assume_yes ]]; then
       line=$(for name in $missing; do choose_package "$name"; done | xargs)
       say "missing packages; run this line, or the same command again with --yes:"
@@ -54,9 +54,9 @@ need_packages() {  # need_packages GROUP...
       exit 2
     fi
   fi
-  ${sudo}apt-get update -qq >&2
+  "${sudo[@]}" apt-get update -qq >&2
   # shellcheck disable=SC2046  # one word a package
-  ${sudo}env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     $(for name in $missing; do choose_package "$name"; done) >&2
 }
 

@@ -29,10 +29,11 @@ for program in build/fuzz/fuzz/fuzz_*; do
   [[ -x $program && (-z $target || $name == "$target") ]] || continue
   ran=yes
   corpus=build/fuzz/corpus/$name
-  seeds=tests/corpus/$name
+  corpora=("$corpus")
+  [[ ! -d tests/corpus/$name ]] || corpora+=("tests/corpus/$name")
   mkdir -p "$corpus"
   say "fuzzing $name for $minutes min"
   "$program" -max_total_time=$((minutes * 60)) -timeout=10 -print_final_stats=1 \
-    -artifact_prefix="$corpus.crash-" "$corpus" $([[ ! -d $seeds ]] || echo "$seeds")
+    -artifact_prefix="$corpus.crash-" "${corpora[@]}"
 done
 [[ -n $ran ]] || die 2 "no fuzzer ${target:-at all}"

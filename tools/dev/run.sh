@@ -5,7 +5,7 @@ set -euo pipefail
 source tools/dev/common.sh
 
 has_gpu() {
-  compgen -G '/dev/nvidia[0-9]*' >/dev/null || /sbin/ldconfig -p | grep -q 'libnvidia-ml\.so\.1'
+  compgen -G '/dev/nvidia[0-9]*' >/dev/null || /sbin/ldconfig -p | grep 'libnvidia-ml\.so\.1' >/dev/null
 }
 
 arguments=()
