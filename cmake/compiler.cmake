@@ -17,8 +17,9 @@ if(EVERYWATT_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${EVERYWATT_SANITIZE})
 else()
-  # The release runs where libstdc++ is older than ours.
-  add_link_options(-static-libstdc++ -static-libgcc)
+  # The release runs where libstdc++ is older than ours. A shared library keeps its copy to itself.
+  add_link_options(-static-libstdc++ -static-libgcc
+                   -Wl,--exclude-libs,libstdc++.a:libgcc.a:libgcc_eh.a)
 endif()
 
 find_program(EVERYWATT_CCACHE ccache)

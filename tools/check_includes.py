@@ -42,6 +42,8 @@ def table_rows(text: str) -> list[tuple[list[str], str]]:
             in_table = False
         elif len(cells) == 3 and cells[0].startswith("room") and cells[2] == "may include":
             in_table = True
+        elif in_table and len(cells) != 3:
+            raise ValueError(f"the table of rooms has a row of {len(cells)} cells: {line}")
         elif in_table and not set(cells[0]) <= set("-: "):
             rows.append(([name.strip("/") for name in re.findall(r"`([^`]+)`", cells[0])], cells[2]))
     return rows

@@ -65,7 +65,12 @@ def test_what_the_table_does_not_allow_is_named(path, included, reason):
 
 def test_a_word_that_is_no_room_is_an_error():
     with pytest.raises(ValueError, match="'basement'"):
-        parse_rooms(TABLE.replace("| base |", "|").replace("| read/* |", "| basement |"))
+        parse_rooms(TABLE.replace("| read/* |", "| basement |"))
+
+
+def test_a_row_without_its_third_cell_is_an_error():
+    with pytest.raises(ValueError, match="2 cells"):
+        parse_rooms(TABLE.replace("| read/* |", "|"))
 
 
 def test_a_page_without_the_table_is_an_error():
