@@ -4,7 +4,8 @@
 
 The folder holds reports of GoogleTest (<preset>/<program>.xml), of pytest, and of ctest
 (<preset>.ctest.xml). ctest knows only whole programs, so its report counts for one thing: a program
-that failed without naming a failed test, because it crashed or ran out of time, is a failed test.
+that failed without naming a failed test, because it crashed, ran out of time or a sanitizer objected
+at its end, is a failed test.
 """
 
 import sys
@@ -44,7 +45,7 @@ def silent_failures(ctest_report: Path) -> list[str]:
             continue
         own = cases(folder / f"{case.get('name')}.xml")
         if not any(found == "failed" for _, found in own):
-            silent.append(f"{folder.name}/{case.get('name')} (crashed or timed out)")
+            silent.append(f"{folder.name}/{case.get('name')} (the program itself failed)")
     return silent
 
 

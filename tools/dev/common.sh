@@ -63,7 +63,7 @@ need_packages() {  # need_packages GROUP...
 build() {  # build PRESET TARGET...
   local preset=$1
   shift
-  configure "$preset"
+  configure "$preset" || return
   cmake --build "build/$preset" --target "$@" >&2
 }
 

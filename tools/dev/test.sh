@@ -8,8 +8,8 @@ source tools/dev/common.sh
 # Rooms whose threads or processes share memory: these run under the thread sanitizer. The others
 # gain nothing from it.
 threaded_rooms='record_recorder|record_sampler|record_hostwatch|serve_web'
-# Left out of the address sanitizer's build: HTTP takes minutes to compile and shows little there.
-heavy_rooms='serve_web|app'
+# Left out of the address sanitizer's build: HTTP is long to compile and shows little there.
+heavy_rooms='serve_web'
 
 pattern=
 all=
