@@ -87,16 +87,26 @@ inline constexpr unsigned kNvLinkTotalRxPerSec = 60, kNvLinkTotalTxPerSec = 61;
 
 inline constexpr unsigned kNvdecEngines = 8, kNvjpgEngines = 8, kNvofaEngines = 2,
                           kNvencEngines = 4, kLinks = 36;
-constexpr unsigned nvdec_util(unsigned engine) { return 30 + engine; }
-constexpr unsigned nvjpg_util(unsigned engine) { return 40 + engine; }
-constexpr unsigned nvofa_util(unsigned engine) { return 50 + engine; }
-constexpr unsigned nvenc_util(unsigned engine) { return 166 + engine; }
+constexpr unsigned nvdec_util(unsigned engine) {
+  return 30 + engine;
+}
+constexpr unsigned nvjpg_util(unsigned engine) {
+  return 40 + engine;
+}
+constexpr unsigned nvofa_util(unsigned engine) {
+  return 50 + engine;
+}
+constexpr unsigned nvenc_util(unsigned engine) {
+  return 166 + engine;
+}
 
 // Links from 18 on came later and got numbers elsewhere.
 constexpr unsigned nvlink_rx_per_sec(unsigned link) {
   return (link < 18 ? 62 : 212 - 2 * 18) + 2 * link;
 }
-constexpr unsigned nvlink_tx_per_sec(unsigned link) { return nvlink_rx_per_sec(link) + 1; }
+constexpr unsigned nvlink_tx_per_sec(unsigned link) {
+  return nvlink_rx_per_sec(link) + 1;
+}
 
 inline constexpr unsigned kC2cTotalTxPerSec = 100, kC2cTotalRxPerSec = 101, kC2cDataTxPerSec = 102,
                           kC2cDataRxPerSec = 103;

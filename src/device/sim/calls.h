@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace everywatt::sim {
+
+// Every function that the library exports, sorted by name; a function's number is its place here.
+// The numbers are the library's own: whoever reads the counts of calls finds the names beside them.
+inline constexpr auto kCalls = std::to_array<std::string_view>({
+    "nvmlDeviceGetApplicationsClock",
+    "nvmlDeviceGetArchitecture",
+    "nvmlDeviceGetAttributes",
+    "nvmlDeviceGetAttributes_v2",
+    "nvmlDeviceGetBAR1MemoryInfo",
+    "nvmlDeviceGetBoardId",
+    "nvmlDeviceGetBoardPartNumber",
+    "nvmlDeviceGetBrand",
+    "nvmlDeviceGetClock",
+    "nvmlDeviceGetClockInfo",
+    "nvmlDeviceGetComputeInstanceId",
+    "nvmlDeviceGetComputeMode",
+    "nvmlDeviceGetComputeRunningProcesses",
+    "nvmlDeviceGetComputeRunningProcesses_v2",
+    "nvmlDeviceGetComputeRunningProcesses_v3",
+    "nvmlDeviceGetCount",
+    "nvmlDeviceGetCount_v2",
+    "nvmlDeviceGetCpuAffinity",
+    "nvmlDeviceGetCudaComputeCapability",
+    "nvmlDeviceGetCurrPcieLinkGeneration",
+    "nvmlDeviceGetCurrPcieLinkWidth",
+    "nvmlDeviceGetCurrentClocksEventReasons",
+    "nvmlDeviceGetCurrentClocksThrottleReasons",
+    "nvmlDeviceGetDecoderUtilization",
+    "nvmlDeviceGetDefaultApplicationsClock",
+    "nvmlDeviceGetDetailedEccErrors",
+    "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
+    "nvmlDeviceGetDisplayActive",
+    "nvmlDeviceGetDisplayMode",
+    "nvmlDeviceGetEccMode",
+    "nvmlDeviceGetEncoderUtilization",
+    "nvmlDeviceGetEnforcedPowerLimit",
+    "nvmlDeviceGetFanSpeed",
+    "nvmlDeviceGetFanSpeed_v2",
+    "nvmlDeviceGetFieldValues",
+    "nvmlDeviceGetGpuInstanceId",
+    "nvmlDeviceGetGpuMaxPcieLinkGeneration",
+    "nvmlDeviceGetGraphicsRunningProcesses",
+    "nvmlDeviceGetGraphicsRunningProcesses_v2",
+    "nvmlDeviceGetGraphicsRunningProcesses_v3",
+    "nvmlDeviceGetGspFirmwareVersion",
+    "nvmlDeviceGetHandleByIndex",
+    "nvmlDeviceGetHandleByIndex_v2",
+    "nvmlDeviceGetHandleByPciBusId",
+    "nvmlDeviceGetHandleByPciBusId_v2",
+    "nvmlDeviceGetHandleBySerial",
+    "nvmlDeviceGetHandleByUUID",
+    "nvmlDeviceGetIndex",
+    "nvmlDeviceGetInforomImageVersion",
+    "nvmlDeviceGetJpgUtilization",
+    "nvmlDeviceGetMPSComputeRunningProcesses",
+    "nvmlDeviceGetMPSComputeRunningProcesses_v2",
+    "nvmlDeviceGetMPSComputeRunningProcesses_v3",
+    "nvmlDeviceGetMarginTemperature",
+    "nvmlDeviceGetMaxClockInfo",
+    "nvmlDeviceGetMaxMigDeviceCount",
+    "nvmlDeviceGetMaxPcieLinkGeneration",
+    "nvmlDeviceGetMaxPcieLinkWidth",
+    "nvmlDeviceGetMemoryAffinity",
+    "nvmlDeviceGetMemoryBusWidth",
+    "nvmlDeviceGetMemoryErrorCounter",
+    "nvmlDeviceGetMemoryInfo",
+    "nvmlDeviceGetMemoryInfo_v2",
+    "nvmlDeviceGetMigDeviceHandleByIndex",
+    "nvmlDeviceGetMigMode",
+    "nvmlDeviceGetMinorNumber",
+    "nvmlDeviceGetModuleId",
+    "nvmlDeviceGetMultiGpuBoard",
+    "nvmlDeviceGetName",
+    "nvmlDeviceGetNumFans",
+    "nvmlDeviceGetNumGpuCores",
+    "nvmlDeviceGetNumaNodeId",
+    "nvmlDeviceGetNvLinkCapability",
+    "nvmlDeviceGetNvLinkErrorCounter",
+    "nvmlDeviceGetNvLinkRemoteDeviceType",
+    "nvmlDeviceGetNvLinkRemotePciInfo",
+    "nvmlDeviceGetNvLinkRemotePciInfo_v2",
+    "nvmlDeviceGetNvLinkState",
+    "nvmlDeviceGetNvLinkVersion",
+    "nvmlDeviceGetOfaUtilization",
+    "nvmlDeviceGetP2PStatus",
+    "nvmlDeviceGetPciInfo",
+    "nvmlDeviceGetPciInfo_v2",
+    "nvmlDeviceGetPciInfo_v3",
+    "nvmlDeviceGetPcieReplayCounter",
+    "nvmlDeviceGetPcieSpeed",
+    "nvmlDeviceGetPcieThroughput",
+    "nvmlDeviceGetPerformanceState",
+    "nvmlDeviceGetPersistenceMode",
+    "nvmlDeviceGetPowerManagementDefaultLimit",
+    "nvmlDeviceGetPowerManagementLimit",
+    "nvmlDeviceGetPowerManagementLimitConstraints",
+    "nvmlDeviceGetPowerManagementMode",
+    "nvmlDeviceGetPowerState",
+    "nvmlDeviceGetPowerUsage",
+    "nvmlDeviceGetProcessUtilization",
+    "nvmlDeviceGetProcessesUtilizationInfo",
+    "nvmlDeviceGetRemappedRows",
+    "nvmlDeviceGetRetiredPages",
+    "nvmlDeviceGetRetiredPagesPendingStatus",
+    "nvmlDeviceGetRetiredPages_v2",
+    "nvmlDeviceGetRowRemapperHistogram",
+    "nvmlDeviceGetSamples",
+    "nvmlDeviceGetSerial",
+    "nvmlDeviceGetSramEccErrorStatus",
+    "nvmlDeviceGetSupportedClocksEventReasons",
+    "nvmlDeviceGetSupportedClocksThrottleReasons",
+    "nvmlDeviceGetSupportedEventTypes",
+    "nvmlDeviceGetTemperature",
+    "nvmlDeviceGetTemperatureThreshold",
+    "nvmlDeviceGetTemperatureV",
+    "nvmlDeviceGetTopologyCommonAncestor",
+    "nvmlDeviceGetTotalEccErrors",
+    "nvmlDeviceGetTotalEnergyConsumption",
+    "nvmlDeviceGetUUID",
+    "nvmlDeviceGetUtilizationRates",
+    "nvmlDeviceGetVbiosVersion",
+    "nvmlDeviceGetViolationStatus",
+    "nvmlDeviceGetVirtualizationMode",
+    "nvmlDeviceIsMigDeviceHandle",
+    "nvmlDeviceRegisterEvents",
+    "nvmlErrorString",
+    "nvmlEventSetCreate",
+    "nvmlEventSetFree",
+    "nvmlEventSetWait",
+    "nvmlEventSetWait_v2",
+    "nvmlGpmMetricsGet",
+    "nvmlGpmMigSampleGet",
+    "nvmlGpmQueryDeviceSupport",
+    "nvmlGpmSampleAlloc",
+    "nvmlGpmSampleFree",
+    "nvmlGpmSampleGet",
+    "nvmlInit",
+    "nvmlInitWithFlags",
+    "nvmlInit_v2",
+    "nvmlShutdown",
+    "nvmlSystemGetCudaDriverVersion",
+    "nvmlSystemGetCudaDriverVersion_v2",
+    "nvmlSystemGetDriverVersion",
+    "nvmlSystemGetNVMLVersion",
+    "nvmlSystemGetProcessName",
+});
+static_assert(std::is_sorted(kCalls.begin(), kCalls.end()));
+
+// A function of the list, named where it is compiled: an unknown name does not compile.
+struct Call {
+  unsigned number;
+
+  consteval Call(const char* name)  // NOLINT(google-explicit-constructor): written as its name
+      : number(find(name)) {}
+
+  constexpr std::string_view name() const { return kCalls[number]; }
+
+ private:
+  static consteval unsigned find(std::string_view name) {
+    for (unsigned i = 0; i < kCalls.size(); ++i) {
+      if (kCalls[i] == name) return i;
+    }
+    throw "not an exported function";  // stops the compiler, never runs
+  }
+};
+
+}  // namespace everywatt::sim

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Event sets: what the scenario says happens, delivered to every set that asked for it, once.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "device/sim/library/exports.h"
+#include "device/sim/library/library.h"
+
+using namespace everywatt::sim;
+using abi::Device;
+using abi::EventRecord;
+using abi::EventSet;
+using abi::Return;
+
+namespace everywatt::nvml::abi {
+
+struct EventSetTag {
+  struct Registration {
+    const Gpu* gpu;
+    unsigned long long types;
+    std::int64_t since_ns;  // played; earlier events are not for this set
+    std::size_t delivered;  // of the scenario's events, in time order, for this GPU
+  };
+  std::mutex mutex;
+  std::vector<Registration> registrations;
+};
+
+}  // namespace everywatt::nvml::abi
+
+namespace {
+
+using Registration = abi::EventSetTag::Registration;
+using SteadyClock = std::chrono::steady_clock;
+
+// The playhead may be moved by anybody at any time, so a wait looks at it this often.
+constexpr auto kLook = std::chrono::milliseconds(2);
+constexpr unsigned long long kSupportedEvents = 0xff9f;
+
+// The events of one registration, oldest first, are counted as they come due; the scenario need not
+// be sorted.
+const EventEntry* next_due(const Scenario& scenario, Registration& registration,
+                           std::int64_t played_ns) {
+  std::vector<const EventEntry*> due;
+  for (const EventEntry& event : scenario.events) {
+    const bool is_here = !event.gpu || *event.gpu == registration.gpu->number();
+    if (is_here && (event.type & registration.types) != 0 && event.at_ns > registration.since_ns &&
+        event.at_ns <= played_ns) {
+      due.push_back(&event);
+    }
+  }
+  if (due.size() <= registration.delivered) return nullptr;
+  std::stable_sort(due.begin(), due.end(), [](const EventEntry* left, const EventEntry* right) {
+    return left->at_ns < right->at_ns;
+  });
+  return due[registration.delivered++];
+}
+
+bool take_event(Library& library, abi::EventSetTag& set, EventRecord& out) {
+  const std::int64_t played_ns = library.playhead().now().played_ns;
+  const std::lock_guard lock(set.mutex);
+  for (Registration& registration : set.registrations) {
+    const EventEntry* event = next_due(library.scenario(), registration, played_ns);
+    if (!event) continue;
+    out = {.device = reinterpret_cast<Device>(const_cast<Gpu*>(registration.gpu)),
+           .event_type = event->type,
+           .event_data = event->number,
+           .gpu_instance_id = abi::kInstanceNone,
+           .compute_instance_id = abi::kInstanceNone};
+    return true;
+  }
+  return false;
+}
+
+Return wait(Call call, EventSet set, EventRecord* out, unsigned timeout_ms) {
+  const auto deadline = SteadyClock::now() + std::chrono::milliseconds(timeout_ms);
+  const Entry entry = enter(call);
+  if (entry.outcome) return *entry.outcome;
+  if (!set || !out) return Return::kInvalidArgument;
+  while (true) {
+    if (take_event(*entry.library, *set, *out)) return Return::kSuccess;
+    const auto left = deadline - SteadyClock::now();
+    if (left <= SteadyClock::duration::zero()) return Return::kTimeout;
+    std::this_thread::sleep_for(std::min<SteadyClock::duration>(left, kLook));
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+Return nvmlDeviceGetSupportedEventTypes(Device device, unsigned long long* mask) {
+  return give("nvmlDeviceGetSupportedEventTypes", device, mask,
+              [](Gpu&, const Moment&) { return kSupportedEvents; });
+}
+
+Return nvmlEventSetCreate(EventSet* out) {
+  const Entry entry = enter("nvmlEventSetCreate");
+  if (entry.outcome) return *entry.outcome;
+  if (!out) return Return::kInvalidArgument;
+  *out = std::make_unique<abi::EventSetTag>().release();
+  return Return::kSuccess;
+}
+
+Return nvmlDeviceRegisterEvents(Device device, unsigned long long types, EventSet set) {
+  return on_gpu("nvmlDeviceRegisterEvents", device, [&](Gpu& gpu, const Moment& moment) {
+    if (!set) return Return::kInvalidArgument;
+    if ((types & ~kSupportedEvents) != 0) return Return::kNotSupported;
+    const std::lock_guard lock(set->mutex);
+    set->registrations.push_back({&gpu, types, moment.played_ns, 0});
+    return Return::kSuccess;
+  });
+}
+
+Return nvmlEventSetWait_v2(EventSet set, EventRecord* out, unsigned timeout_ms) {
+  return wait("nvmlEventSetWait_v2", set, out, timeout_ms);
+}
+Return nvmlEventSetWait(EventSet set, EventRecord* out, unsigned timeout_ms) {
+  return wait("nvmlEventSetWait", set, out, timeout_ms);
+}
+
+Return nvmlEventSetFree(EventSet set) {
+  if (const auto library = current_library()) library->playhead().count("nvmlEventSetFree");
+  if (!set) return Return::kInvalidArgument;
+  const std::unique_ptr<abi::EventSetTag> owned(set);
+  return Return::kSuccess;
+}
+
+}  // extern "C"

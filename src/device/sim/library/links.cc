@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PCIe, NVLink, MIG and topology. The recorded machine had one GPU without links and without MIG.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "device/sim/library/exports.h"
+#include "device/sim/library/library.h"
+
+using namespace everywatt::sim;
+using abi::Device;
+using abi::Return;
+
+namespace {
+
+constexpr std::int64_t kThroughputWindow = 100'000'000;
+// How long the real call blocks.
+constexpr auto kThroughputBlocks = std::chrono::microseconds(20'600);
+constexpr std::size_t kPcieTx = 12;
+constexpr std::size_t kPcieRx = 13;
+constexpr double kKibPerMib = 1024;
+constexpr unsigned kGpusPerSocket = 4;
+constexpr unsigned kHostPcieGeneration = 5;
+// Mbit/s a lane, by generation.
+constexpr unsigned kPcieMbps[] = {0, 2'500, 5'000, 8'000, 16'000, 32'000};
+
+// Two GPUs and what they share.
+template <typename Body>
+Return on_pair(Call call, Device first, Device second, Body body) {
+  const Entry entry = enter(call, first);
+  if (entry.outcome) return *entry.outcome;
+  const Gpu* other = entry.library->find(second);
+  if (!other) return Return::kInvalidArgument;
+  return body(*entry.gpu, *other);
+}
+
+}  // namespace
+
+extern "C" {
+
+Return nvmlDeviceGetCurrPcieLinkGeneration(Device device, unsigned* out) {
+  return give("nvmlDeviceGetCurrPcieLinkGeneration", device, out, Column::kPcieGeneration);
+}
+Return nvmlDeviceGetMaxPcieLinkGeneration(Device device, unsigned* out) {
+  return give("nvmlDeviceGetMaxPcieLinkGeneration", device, out, [](Gpu& gpu, const Moment&) {
+    return std::min(gpu.profile().pcie_generation, kHostPcieGeneration);
+  });
+}
+Return nvmlDeviceGetGpuMaxPcieLinkGeneration(Device device, unsigned* out) {
+  return give("nvmlDeviceGetGpuMaxPcieLinkGeneration", device, out,
+              [](Gpu& gpu, const Moment&) { return gpu.profile().pcie_generation; });
+}
+Return nvmlDeviceGetCurrPcieLinkWidth(Device device, unsigned* out) {
+  return give("nvmlDeviceGetCurrPcieLinkWidth", device, out, Column::kPcieWidth);
+}
+Return nvmlDeviceGetMaxPcieLinkWidth(Device device, unsigned* out) {
+  return give("nvmlDeviceGetMaxPcieLinkWidth", device, out,
+              [](Gpu&, const Moment&) { return kPcieWidth; });
+}
+Return nvmlDeviceGetPcieSpeed(Device device, unsigned* out) {
+  return give("nvmlDeviceGetPcieSpeed", device, out, [](Gpu& gpu, const Moment& moment) {
+    const unsigned generation = gpu.read_u32(Column::kPcieGeneration, moment.played_ns);
+    return kPcieMbps[std::min<std::size_t>(generation, std::size(kPcieMbps) - 1)];
+  });
+}
+Return nvmlDeviceGetPcieReplayCounter(Device device, unsigned* out) {
+  return give("nvmlDeviceGetPcieReplayCounter", device, out, Column::kPcieReplay);
+}
+Return nvmlDeviceGetPcieThroughput(Device device, abi::Selector counter, unsigned* kib_per_s) {
+  const Entry entry = enter("nvmlDeviceGetPcieThroughput", device);
+  if (entry.outcome) return *entry.outcome;
+  if (!kib_per_s || counter > abi::pcie_counter::kRxBytes) return Return::kInvalidArgument;
+  if (!entry.library->playhead().is_stepped()) std::this_thread::sleep_for(kThroughputBlocks);
+  // The refresh that holds now, also where GPM itself is not to be had.
+  const std::int64_t generation = entry.gpu->gpm().generation(entry.moment.played_ns);
+  const GpmMeans means =
+      generation > 0 ? entry.gpu->gpm().between(generation - 1, generation) : GpmMeans{};
+  const double mib = means[counter == abi::pcie_counter::kTxBytes ? kPcieTx : kPcieRx];
+  *kib_per_s = static_cast<unsigned>(mib * kKibPerMib);
+  return Return::kSuccess;
+}
+
+Return nvmlDeviceGetNvLinkState(Device device, unsigned, unsigned*) {
+  return refuse("nvmlDeviceGetNvLinkState", device);
+}
+Return nvmlDeviceGetNvLinkVersion(Device device, unsigned, unsigned*) {
+  return refuse("nvmlDeviceGetNvLinkVersion", device);
+}
+Return nvmlDeviceGetNvLinkCapability(Device device, unsigned, abi::Selector, unsigned*) {
+  return refuse("nvmlDeviceGetNvLinkCapability", device);
+}
+Return nvmlDeviceGetNvLinkRemotePciInfo_v2(Device device, unsigned, abi::PciInfo*) {
+  return refuse("nvmlDeviceGetNvLinkRemotePciInfo_v2", device);
+}
+Return nvmlDeviceGetNvLinkRemotePciInfo(Device device, unsigned, abi::PciInfo*) {
+  return refuse("nvmlDeviceGetNvLinkRemotePciInfo", device);
+}
+Return nvmlDeviceGetNvLinkRemoteDeviceType(Device device, unsigned, unsigned*) {
+  return refuse("nvmlDeviceGetNvLinkRemoteDeviceType", device);
+}
+Return nvmlDeviceGetNvLinkErrorCounter(Device device, unsigned, abi::Selector,
+                                       unsigned long long*) {
+  return refuse("nvmlDeviceGetNvLinkErrorCounter", device);
+}
+
+Return nvmlDeviceGetTopologyCommonAncestor(Device first, Device second, unsigned* level) {
+  return on_pair(
+      "nvmlDeviceGetTopologyCommonAncestor", first, second, [&](const Gpu& one, const Gpu& other) {
+        if (!level) return Return::kInvalidArgument;
+        const bool same_socket = one.number() / kGpusPerSocket == other.number() / kGpusPerSocket;
+        *level = same_socket ? abi::topology::kNode : abi::topology::kSystem;
+        return Return::kSuccess;
+      });
+}
+Return nvmlDeviceGetP2PStatus(Device first, Device second, abi::Selector caps, unsigned* status) {
+  return on_pair("nvmlDeviceGetP2PStatus", first, second, [&](const Gpu&, const Gpu&) {
+    if (!status) return Return::kInvalidArgument;
+    *status =
+        caps == abi::p2p_caps::kNvLink ? abi::p2p_status::kNotSupported : abi::p2p_status::kOk;
+    return Return::kSuccess;
+  });
+}
+
+Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
+  return on_gpu("nvmlDeviceGetMigMode", device, [&](Gpu&, const Moment&) {
+    if (!current || !pending) return Return::kInvalidArgument;
+    *current = *pending = 0;
+    return Return::kSuccess;
+  });
+}
+Return nvmlDeviceGetMaxMigDeviceCount(Device device, unsigned* out) {
+  return give("nvmlDeviceGetMaxMigDeviceCount", device, out,
+              [](Gpu&, const Moment&) { return 7u; });
+}
+Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned, Device*) {
+  return on_gpu("nvmlDeviceGetMigDeviceHandleByIndex", device,
+                [](Gpu&, const Moment&) { return Return::kNotFound; });
+}
+Return nvmlDeviceGetGpuInstanceId(Device device, unsigned*) {
+  return refuse("nvmlDeviceGetGpuInstanceId", device);
+}
+Return nvmlDeviceGetComputeInstanceId(Device device, unsigned*) {
+  return refuse("nvmlDeviceGetComputeInstanceId", device);
+}
+Return nvmlDeviceGetDeviceHandleFromMigDeviceHandle(Device device, Device*) {
+  return on_gpu("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", device,
+                [](Gpu&, const Moment&) { return Return::kInvalidArgument; });
+}
+Return nvmlDeviceIsMigDeviceHandle(Device device, unsigned* out) {
+  return give("nvmlDeviceIsMigDeviceHandle", device, out, [](Gpu&, const Moment&) { return 0u; });
+}
+// MIG instances only.
+Return nvmlDeviceGetAttributes_v2(Device device, abi::DeviceAttributes*) {
+  return refuse("nvmlDeviceGetAttributes_v2", device);
+}
+Return nvmlDeviceGetAttributes(Device device, abi::DeviceAttributes*) {
+  return refuse("nvmlDeviceGetAttributes", device);
+}
+
+}  // extern "C"

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/sim/scenario.h"
+
+#include <sys/stat.h>
+
+#include <functional>
+#include <map>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "device/sim/playhead.h"
+#include "device/sim/return_names.h"
+
+namespace everywatt::sim {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+// One "key = value" line.
+struct Line {
+  std::string_view key;
+  std::string_view value;  // without quotes
+  bool was_quoted = false;
+};
+
+// Says what is wrong with a value; the caller adds file and line.
+using Problem = std::optional<std::string>;
+using Setter = std::function<Problem(std::string_view)>;
+using Keys = std::map<std::string_view, Setter>;
+
+template <typename T>
+Setter whole(T& target, std::int64_t lowest = 0) {
+  return [&target, lowest](std::string_view text) -> Problem {
+    const std::optional<std::int64_t> number = base::parse_i64(text);
+    if (!number || *number < lowest || !std::in_range<T>(*number))
+      return "not a number in its range";
+    target = static_cast<T>(*number);
+    return std::nullopt;
+  };
+}
+
+// Bits and sizes: also 0x..., also above 2^63.
+Setter bits(std::uint64_t& target) {
+  return [&target](std::string_view text) -> Problem {
+    const std::optional<std::uint64_t> number =
+        text.starts_with("0x") ? parse_hex(text.substr(2)) : base::parse_u64(text);
+    if (!number) return "not a number";
+    target = *number;
+    return std::nullopt;
+  };
+}
+
+Setter milliseconds(std::int64_t& target_ns) {
+  return [&target_ns](std::string_view text) -> Problem {
+    const std::optional<double> ms = base::parse_f64(text);
+    if (!ms || *ms < -1e12 || *ms > 1e12) return "not milliseconds";
+    target_ns = static_cast<std::int64_t>(*ms * kNsPerMs);
+    return std::nullopt;
+  };
+}
+
+Setter text(std::string& target) {
+  return [&target](std::string_view value) -> Problem {
+    target = value;
+    return std::nullopt;
+  };
+}
+
+Setter which(WhichGpu& target) {
+  return [&target](std::string_view value) -> Problem {
+    if (value == "all") return std::nullopt;
+    const std::optional<std::uint64_t> number = base::parse_u64(value);
+    if (!number || *number > 1023) return "neither a GPU's number nor \"all\"";
+    target = static_cast<std::uint32_t>(*number);
+    return std::nullopt;
+  };
+}
+
+Setter truth(bool& target) {
+  return [&target](std::string_view value) -> Problem {
+    if (value != "true" && value != "false") return "neither true nor false";
+    target = value == "true";
+    return std::nullopt;
+  };
+}
+
+void add_span(Keys& keys, Span& span) {
+  keys["from_ms"] = milliseconds(span.from_ns);
+  keys["until_ms"] = milliseconds(span.until_ns);
+}
+
+class Parser {
+ public:
+  Parser(const std::string& folder, const std::string& name) : folder_(folder), name_(name) {
+    keys_ = {{"playhead", path(scenario_.playhead)},
+             {"driver_version", text(scenario_.driver_version)},
+             {"nvml_version", text(scenario_.nvml_version)},
+             {"cuda_version", whole(scenario_.cuda_version)}};
+  }
+
+  base::Result<Scenario> parse(std::string_view content) {
+    for (const std::string_view line : base::split(content, '\n')) {
+      ++line_;
+      if (Problem problem = parse_line(base::trim(line))) return fail(*problem);
+    }
+    if (scenario_.devices.empty()) return fail("no [[device]]");
+    if (scenario_.faults.size() > PlayheadWords::kMaxFaults) return fail("more than 64 [[fault]]");
+    return std::move(scenario_);
+  }
+
+ private:
+  Problem parse_line(std::string_view line) {
+    if (line.empty() || line.starts_with('#')) return std::nullopt;
+    if (line.starts_with("[[") && line.ends_with("]]")) {
+      return begin_section(line.substr(2, line.size() - 4));
+    }
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) return "neither 'key = value' nor '[[section]]'";
+    const std::string_view key = base::trim(line.substr(0, equals));
+    std::string_view value = base::trim(line.substr(equals + 1));
+    if (value.starts_with('"')) {
+      const std::size_t end = value.find('"', 1);
+      if (end == std::string_view::npos) return "a string without its closing quote";
+      value = value.substr(1, end - 1);
+    } else {
+      value = base::trim(value.substr(0, value.find('#')));
+    }
+    const auto setter = keys_.find(key);
+    if (setter == keys_.end()) return "no key '" + std::string(key) + "' here";
+    if (Problem problem = setter->second(value)) return std::string(key) + ": " + *problem;
+    return std::nullopt;
+  }
+
+  Problem begin_section(std::string_view section) {
+    keys_.clear();
+    if (section == "device") return begin_device();
+    if (section == "fault") return begin_fault();
+    if (section == "event") return begin_event();
+    if (section == "override") return begin_override();
+    if (section == "process") return begin_process();
+    return "no section '" + std::string(section) + "'";
+  }
+
+  Problem begin_device() {
+    DeviceEntry& device = scenario_.devices.emplace_back();
+    keys_ = {{"trace", path(device.trace)},
+             {"profile", one_of(device.profile, {"h200", "a100"})},
+             {"uuid", text(device.uuid)},
+             {"reports_buffer_size", truth(device.reports_buffer_size)},
+             {"growing_lists", whole(device.growing_lists)},
+             {"start_ms", loop_time(device, &Loop::start_ns)},
+             {"loop_begin_ms", loop_time(device, &Loop::begin_ns)},
+             {"loop_end_ms", loop_time(device, &Loop::end_ns)}};
+    return std::nullopt;
+  }
+
+  Problem begin_fault() {
+    FaultEntry& fault = scenario_.faults.emplace_back();
+    keys_ = {{"function", text(fault.function)},
+             {"gpu", which(fault.gpu)},
+             {"times", whole(fault.times, 1)},
+             {"delay_ms", milliseconds(fault.delay_ns)}};
+    keys_["return"] = [&fault](std::string_view value) -> Problem {
+      fault.return_code = parse_return(value);
+      if (!fault.return_code) return "no return code '" + std::string(value) + "'";
+      return std::nullopt;
+    };
+    keys_["hangs"] = [&fault](std::string_view value) -> Problem {
+      if (value == "true") fault.delay_ns = kForever;
+      return std::nullopt;
+    };
+    add_span(keys_, fault.span);
+    return std::nullopt;
+  }
+
+  Problem begin_event() {
+    EventEntry& event = scenario_.events.emplace_back();
+    keys_ = {{"gpu", which(event.gpu)},
+             {"at_ms", milliseconds(event.at_ns)},
+             {"type", bits(event.type)},
+             {"number", bits(event.number)}};
+    keys_["xid"] = [&event](std::string_view value) -> Problem {
+      event.type = 0x8;
+      return bits(event.number)(value);
+    };
+    return std::nullopt;
+  }
+
+  Problem begin_override() {
+    OverrideEntry& entry = scenario_.overrides.emplace_back();
+    constexpr auto kAny = std::numeric_limits<std::int64_t>::min();
+    keys_ = {{"gpu", which(entry.gpu)},
+             {"value", whole(entry.value, kAny)},
+             {"per_second", whole(entry.per_second, kAny)}};
+    keys_["reading"] = [&entry](std::string_view value) -> Problem {
+      const std::optional<Column> column = column_by_name(value);
+      if (!column) return "no reading '" + std::string(value) + "'";
+      entry.column = *column;
+      return std::nullopt;
+    };
+    add_span(keys_, entry.span);
+    return std::nullopt;
+  }
+
+  Problem begin_process() {
+    ProcessEntry& process = scenario_.processes.emplace_back();
+    keys_ = {{"gpu", which(process.gpu)},
+             {"pid", whole(process.pid)},
+             {"memory_bytes", bits(process.memory_bytes)},
+             {"sm_percent", whole(process.sm_percent, -1)}};
+    keys_["kind"] = [&process](std::string_view value) -> Problem {
+      if (value == "compute")
+        process.kind = ProcessKind::kCompute;
+      else if (value == "graphics")
+        process.kind = ProcessKind::kGraphics;
+      else if (value == "mps")
+        process.kind = ProcessKind::kMps;
+      else
+        return "neither compute, graphics nor mps";
+      return std::nullopt;
+    };
+    add_span(keys_, process.span);
+    return std::nullopt;
+  }
+
+  Setter path(std::string& target) {
+    return [this, &target](std::string_view value) -> Problem {
+      target = value.starts_with('/') ? std::string(value) : folder_ + "/" + std::string(value);
+      return std::nullopt;
+    };
+  }
+
+  static Setter one_of(std::string& target, std::vector<std::string_view> choices) {
+    return [&target, choices = std::move(choices)](std::string_view value) -> Problem {
+      if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+        return "no choice '" + std::string(value) + "'";
+      }
+      target = value;
+      return std::nullopt;
+    };
+  }
+
+  static Setter loop_time(DeviceEntry& device, std::int64_t Loop::* part) {
+    return [&device, part](std::string_view value) -> Problem {
+      if (!device.loop) device.loop.emplace();
+      return milliseconds((*device.loop).*part)(value);
+    };
+  }
+
+  std::unexpected<base::Error> fail(const std::string& problem) const {
+    return base::fail(base::Code::kInvalidArgument,
+                      name_ + ":" + std::to_string(line_) + ": " + problem);
+  }
+
+  const std::string& folder_;
+  const std::string& name_;
+  Scenario scenario_;
+  Keys keys_;  // of the section that is being read; point into its entry
+  int line_ = 0;
+};
+
+}  // namespace
+
+base::Result<Scenario> parse_scenario(std::string_view text, const std::string& folder,
+                                      const std::string& name) {
+  base::Result<Scenario> scenario = Parser(folder, name).parse(text);
+  if (!scenario) return scenario;
+  for (const DeviceEntry& device : scenario->devices) {
+    const bool has_loop =
+        !device.loop || (device.loop->start_ns >= 0 && device.loop->begin_ns >= 0 &&
+                         device.loop->start_ns < device.loop->end_ns &&
+                         device.loop->begin_ns < device.loop->end_ns);
+    if (device.trace.empty() || !has_loop) {
+      return base::fail(base::Code::kInvalidArgument,
+                        name + ": a [[device]] without a trace or with an empty loop");
+    }
+  }
+  return scenario;
+}
+
+base::Result<Scenario> read_scenario(const std::string& path) {
+  struct stat status{};
+  const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  const std::string file = is_folder ? path + "/scenario.toml" : path;
+  const base::Result<std::string> text = base::read_file(file);
+  if (!text) return std::unexpected(text.error());
+  const std::size_t slash = file.rfind('/');
+  return parse_scenario(*text, slash == std::string::npos ? "." : file.substr(0, slash), file);
+}
+
+std::string format_scenario(const Scenario& scenario) {
+  std::string text = "# A simulation; docs/scenarios.md describes this file.\n";
+  text += "playhead = \"" + scenario.playhead + "\"\n";
+  for (const DeviceEntry& device : scenario.devices) {
+    text +=
+        "\n[[device]]\ntrace = \"" + device.trace + "\"\nprofile = \"" + device.profile + "\"\n";
+    if (!device.loop) continue;
+    text += "start_ms = " + std::to_string(device.loop->start_ns / kNsPerMs) + "\n";
+    text += "loop_begin_ms = " + std::to_string(device.loop->begin_ns / kNsPerMs) + "\n";
+    text += "loop_end_ms = " + std::to_string(device.loop->end_ns / kNsPerMs) + "\n";
+  }
+  return text;
+}
+
+}  // namespace everywatt::sim

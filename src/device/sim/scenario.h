@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/sim/column.h"
+#include "device/sim/loop.h"
+
+namespace everywatt::sim {
+
+inline constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
+// A stretch of played time.
+struct Span {
+  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t until_ns = kForever;
+
+  bool holds(std::int64_t played_ns) const { return played_ns >= from_ns && played_ns < until_ns; }
+};
+
+// Which GPUs an entry is about; nothing: all.
+using WhichGpu = std::optional<std::uint32_t>;
+
+struct DeviceEntry {
+  std::string trace;  // the stem of its files, relative names taken from the scenario's folder
+  std::string profile = "h200";
+  std::optional<Loop> loop;  // else loop_of() the trace's name
+  std::string uuid;          // empty: made from the GPU's number
+  // Real drivers leave rubbish in the slots of a process sample buffer that they did not fill; some
+  // also report the buffer's size instead of the number filled.
+  bool reports_buffer_size = false;
+  // So many calls find the process list one longer than the call before said.
+  std::uint32_t growing_lists = 0;
+};
+
+// A call that goes wrong. The first entry that fits decides.
+struct FaultEntry {
+  std::string function;  // "*": every function of the device
+  WhichGpu gpu;
+  std::optional<unsigned> return_code;  // nothing: only the delay
+  std::uint64_t times = std::numeric_limits<std::uint64_t>::max();
+  std::int64_t delay_ns = 0;  // kForever: until the span ends
+  Span span;
+};
+
+// An event that a registered event set receives.
+struct EventEntry {
+  WhichGpu gpu;
+  std::int64_t at_ns = 0;
+  std::uint64_t type = 0;
+  std::uint64_t number = 0;  // of the XID
+};
+
+// A reading that is not the trace's: sentinels, errors, states.
+struct OverrideEntry {
+  WhichGpu gpu;
+  Column column = Column::kUtilGpu;
+  std::int64_t value = 0;
+  std::int64_t per_second = 0;  // grows by that much a played second from the span's begin
+  Span span;
+};
+
+enum class ProcessKind { kCompute, kGraphics, kMps };
+
+// A process beside the trace's own.
+struct ProcessEntry {
+  WhichGpu gpu;
+  ProcessKind kind = ProcessKind::kCompute;
+  std::uint32_t pid = 0;
+  std::uint64_t memory_bytes = 0;  // all ones: the driver cannot tell
+  std::int32_t sm_percent = -1;
+  Span span;
+};
+
+// What a simulation plays. docs/scenarios.md describes the file.
+struct Scenario {
+  std::string playhead;  // empty: none, in real time from the library's start
+  std::string driver_version = "580.159.04";
+  std::string nvml_version = "13.580.159.04";
+  int cuda_version = 13000;
+  std::vector<DeviceEntry> devices;
+  std::vector<FaultEntry> faults;
+  std::vector<EventEntry> events;
+  std::vector<OverrideEntry> overrides;
+  std::vector<ProcessEntry> processes;
+};
+
+// `folder` is what relative file names are relative to; `name` stands in messages. kInvalidArgument
+// names the line.
+base::Result<Scenario> parse_scenario(std::string_view text, const std::string& folder,
+                                      const std::string& name);
+
+// `path`: a scenario file, or a folder that holds one as "scenario.toml".
+base::Result<Scenario> read_scenario(const std::string& path);
+
+// The scenario file that plays these devices, without faults.
+std::string format_scenario(const Scenario& scenario);
+
+}  // namespace everywatt::sim
