@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways into ./dev that neither install nor build anything."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(*command, stdin=""):
+    return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["tidy"], ["build", "fast"], ["test", "--everything"], ["lint", "src"], ["bench", "--x"]],
+)
+def test_an_unknown_word_shows_the_usage_and_exits_2(arguments):
+    result = run("./dev", *arguments)
+    assert result.returncode == 2
+    assert "usage: ./dev" in result.stderr
+
+
+def test_a_fuzzer_needs_whole_minutes():
+    assert run("./dev", "fuzz", "--minutes", "soon").returncode == 2
+
+
+def test_help_names_every_command():
+    text = run("./dev", "--help").stdout
+    commands = {file.stem for file in (ROOT / "tools/dev").glob("*.sh")} - {"common"}
+    assert all(f"\n  {command} " in text for command in commands)
+
+
+def test_a_source_in_no_target_is_named(tmp_path):
+    commands = tmp_path / "compile_commands.json"
+    commands.write_text(json.dumps([{"directory": str(ROOT), "file": "src/base/text.cc"}]))
+    result = run("tools/check_wired.py", commands, stdin="src/base/text.cc\n")
+    assert (result.returncode, result.stdout) == (0, "")
+    result = run("tools/check_wired.py", commands, stdin="src/base/text_test.cc\n")
+    assert (result.returncode, result.stdout) == (
+        1,
+        "src/base/text_test.cc: no CMake target compiles it\n",
+    )
