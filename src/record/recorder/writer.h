@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/result.h"
+#include "catalog/row.h"
+#include "record/recorder/format.h"
+#include "record/recorder/layout.h"
+
+namespace everywatt::recorder {
+
+class File;
+
+// The one writer of one ring. Belongs to one thread at a time; must not outlive its File.
+// append() costs one pass over the row's words and no system call.
+class Writer {
+ public:
+  // REQUIRES: the row's scope and lane are the ring's.
+  void append(const catalog::Row& row);
+
+  // The newest row that an earlier writer left, into `row`: how accumulators go on. False: none, or
+  // it is damaged.
+  bool read_last(catalog::Row& row) const;
+
+  std::uint64_t published() const;
+  std::uint64_t capacity() const;
+
+ private:
+  friend class File;
+  Writer(File* file, std::uint32_t ring);
+
+  RingEntry* ring_ = nullptr;
+  Word* rows_ = nullptr;
+  catalog::Scope scope_;
+  catalog::Lane lane_;
+};
+
+// A recorder file open for writing. Each part opens the same file and takes the writers of its own
+// rings. Thread-safe but for the Writers it hands out.
+class File {
+ public:
+  // Creates `path` with `mode` under another name, fills in header and tables and renames it into
+  // place. An existing file at `path` is marked as succeeded; its mapped readers keep reading it.
+  // kNoPermission, kIo (no space: the hint says how much is needed).
+  static base::Result<std::unique_ptr<File>> create(const std::string& path, unsigned mode,
+                                                    const LayoutOptions& options);
+  // The same without a name, in memory only (memfd): for one command that reads by itself, and tests.
+  static base::Result<std::unique_ptr<File>> create_anonymous(const LayoutOptions& options);
+  // Takes up a file created by this version (passed by the supervisor). kCorrupt: it is not one.
+  static base::Result<std::unique_ptr<File>> adopt(base::UniqueFd fd);
+
+  // Makes the ring's pages exist and returns its writer. kNotFound: the file has no such ring. kIo:
+  // the folder is full. Taking the writer of a ring twice is the caller's mistake.
+  base::Result<Writer> writer(std::uint32_t device, catalog::Lane lane);
+
+  Header& header() { return *header_; }
+  DeviceSlot& device(std::uint32_t slot);
+  std::uint32_t device_count() const { return header_->device_count; }
+  PartSlot& part(Part part) { return header_->parts[static_cast<unsigned>(part)]; }
+  // The slots of a scope in order; for kGpu those without (parent == kNoParent) or with a parent.
+  std::vector<std::uint32_t> slots(catalog::Scope scope, std::uint32_t parent = kNoParent) const;
+  // Sets status, its time, and a new generation when the device (re)appears.
+  void set_status(std::uint32_t slot, DeviceStatus status, std::int64_t now_ns);
+
+  int fd() const { return mapped_.fd(); }
+
+ private:
+  friend class Writer;
+  File() = default;
+  base::MappedFile mapped_;
+  Header* header_ = nullptr;
+};
+
+}  // namespace everywatt::recorder
