@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "serve/exporter/exporter.h"
+
+namespace everywatt::web {
+
+struct Options {
+  std::string address = "127.0.0.1";  // an IP address; "::" and "0.0.0.0" listen everywhere
+  std::uint16_t port = 9400;          // 0: any free one, see Server::port()
+  // Taken instead of address and port when open: a listening socket that somebody with more rights
+  // has made.
+  base::UniqueFd listener = {};
+  // Names that a request's Host may have beside addresses and "localhost".
+  std::vector<std::string> host_names = {};
+
+  std::string recorder_path;
+  std::string identities_path = {};
+  // What `now` means, as in view::Options. Unlike there, empty is base::boottime_ns.
+  base::Clock clock = {};
+
+  exporter::NameSets names = exporter::kDefaultNames;
+  exporter::Options exporter = {};
+  // What every page and answer says it shows when not live: "replay of FILE"; "demo". Empty: live.
+  std::string note = {};
+};
+
+// The HTTP server: /, /metrics, /healthz, /readyz, /api/v1/gpus, /api/v1/series. Reads the recorder
+// file only: no request reaches the driver. Starts while the file is not there yet and says 503
+// until it is; follows a file that is replaced. run() belongs to one thread; request_stop ends it
+// within 100 ms.
+class Server {
+ public:
+  // Binds. kUnavailable: the port is in use (the hint says what to do); kInvalidArgument: not an
+  // address; kNoPermission.
+  static base::Result<std::unique_ptr<Server>> open(Options options);
+  ~Server();
+
+  std::uint16_t port() const;
+  std::string url() const;  // "http://127.0.0.1:9400"
+
+  // Serves until the token stops it.
+  base::Status run(std::stop_token stop);
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace everywatt::web
