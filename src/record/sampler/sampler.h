@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "device/nvml/library.h"
+#include "record/recorder/writer.h"
+
+namespace everywatt::sampler {
+
+// How often each lane is read. No faster than the driver refreshes: less is a repeat, or worse.
+struct Periods {
+  std::int64_t gauge_ns = 100'000'000;
+  std::int64_t power_drain_ns = 1'000'000'000;  // its rows are the driver's samples of 20.7 ms
+  std::int64_t gpm_ns = 1'000'000'000;          // while nobody needs more
+  std::int64_t gpm_fast_ns = 100'000'000;
+  std::int64_t process_ns = 1'000'000'000;
+  std::int64_t process_utilization_ns = 5'000'000'000;
+  std::int64_t slow_ns = 10'000'000'000;
+  std::int64_t pcie_ns = 10'000'000'000;  // the blocking throughput call, only without GPM
+  std::int64_t mig_ns = 1'000'000'000;    // all lanes of a MIG instance
+};
+
+enum class GpmPace {
+  kAdaptive,  // fast while it tells something (see gpm_policy.h), else slow
+  kFast,      // always at gpm_fast_ns
+  kSlow,      // always at gpm_ns
+  kOff,       // never touched
+};
+
+struct Options {
+  nvml::LibraryOptions library;
+  // The GPUs' PCI addresses as sysfs writes them ("0000:06:00.0"); GPU i takes the i-th GPU slot of
+  // the file. Empty: the GPUs that NVML enumerates, which may touch one that hangs.
+  std::vector<std::string> pci_addresses;
+  // Places in that list which are not touched at all: their calls hang. Their status is kept.
+  std::vector<std::uint32_t> fenced;
+  // Where /sys of the host is seen; "" is the real one.
+  std::string host_root;
+  Periods periods;
+  GpmPace gpm_pace = GpmPace::kAdaptive;
+  // CPU that fast GPM may cost all GPUs together, as a share of one core.
+  double gpm_cpu_ratio = 0.01;
+  // How long until a missing library, driver or lost GPU is tried again; doubled each time up to
+  // the second.
+  std::int64_t retry_ns = 2'000'000'000;
+  std::int64_t retry_max_ns = 60'000'000'000;
+  base::Clock clock = base::boottime_ns;
+  base::Clock wall_clock = base::walltime_ns;
+};
+
+// kInvalidArgument, naming the period, when one is outside what makes sense (gauge: 20 ms to 10 s;
+// GPM: 100 ms to 1 min; the others 0.2 s to 10 min). A lane is never read faster than its source
+// refreshes, whatever is asked.
+base::Status check(const Options& options);
+
+// Longer than this in one driver call and the call counts as hung.
+struct Deadlines {
+  std::int64_t call_ns = 2'000'000'000;
+  std::int64_t init_ns = 30'000'000'000;
+};
+
+struct StuckCall {
+  std::uint32_t device = 0;  // slot; that of the machine: library start, no GPU in particular
+  nvml::Call call{};
+  std::int64_t since_ns = 0;
+};
+
+// The driver calls that run longer than allowed, by the breadcrumbs in the file. For whoever watches
+// the sampler from another process.
+std::vector<StuckCall> find_stuck_calls(recorder::File& file, std::int64_t now_ns,
+                                        const Deadlines& deadlines);
+
+// Reads the driver and writes what it saw into the recorder: a thread a GPU, one for events, one for
+// the PCIe call where it is needed. Takes the writers of all rings of GPUs and MIG instances, and of
+// the sampler's own event and sampling rings. The file must outlive it. At most one a file.
+class Sampler {
+ public:
+  // Takes the rings; touches no driver. kInvalidArgument as check(); kIo, kNotFound from the file.
+  static base::Result<std::unique_ptr<Sampler>> open(const Options& options, recorder::File& file);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  // Works until asked to stop, then returns within a second unless a driver call hangs. A missing
+  // library or driver, lost GPUs and failing calls are recorded and tried again: it never gives up.
+  // Lets go of the driver before it returns; may be called again (drain, resume).
+  void run(std::stop_token stop);
+
+  // Reads GPM of the GPU in that device slot at the fast pace until then (boottime). Any thread; a
+  // later time wins. At most 4 GPUs have one at once: false when that is so or the slot is no GPU's.
+  [[nodiscard]] bool lease(std::uint32_t device, std::int64_t until_ns);
+
+ private:
+  struct Parts;
+  explicit Sampler(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+// Reads each lane of each GPU once and returns: for commands without a daemon. Takes 0.3 s, for two
+// GPM samples need a refresh between them. The errors are those of Library::open() and
+// Sampler::open(); a GPU that cannot be read is in the file with its status.
+base::Status sample_once(const Options& options, recorder::File& file);
+
+}  // namespace everywatt::sampler
