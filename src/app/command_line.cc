@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that knows CLI11. It declares the commands and turns its errors into our lines.
+#include "app/command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <array>
+
+#include "app/messages.h"
+#include "base/text.h"
+
+namespace everywatt::app {
+namespace {
+
+// What the functions below share while they declare one command.
+struct Declaration {
+  CLI::App& app;
+  Arguments& arguments;
+  Language language;
+
+  std::string help(Message message) const { return std::string(text(language, message)); }
+
+  CLI::Option* text_option(const char* name, std::string& target, Message message,
+                           const char* type) const {
+    return app.add_option(name, target, help(message))->type_name(type);
+  }
+  void list_option(const char* name, std::vector<std::string>& target, Message message,
+                   const char* type) const {
+    app.add_option(name, target, help(message))->type_name(type)->expected(1)->take_all();
+  }
+  // An option whose text `parse` must understand.
+  template <typename Target, typename Parse>
+  void parsed_option(const char* name, Target& target, Message message, const char* type,
+                     Parse parse, Message complaint) const {
+    const auto take = [=, this, &target](const std::string& word) {
+      const auto value = parse(word);
+      if (!value) throw CLI::ValidationError(say(language, complaint, name, word));
+      target = static_cast<std::remove_cvref_t<decltype(*value)>>(*value);
+    };
+    app.add_option_function<std::string>(name, take, help(message))->type_name(type);
+  }
+  void duration_option(const char* name, auto& target, Message message) const {
+    parsed_option(name, target, message, "DURATION", base::parse_duration_ns,
+                  Message::bad_duration);
+  }
+};
+
+std::optional<OutputForm> json_form(bool is_given) {
+  return is_given ? std::optional(OutputForm::kJson) : std::nullopt;
+}
+
+void declare_language(const Declaration& d) {
+  d.parsed_option("--lang", d.arguments.language, Message::help_lang, "en|zh", parse_language,
+                  Message::bad_language);
+}
+
+void declare_json(const Declaration& d) {
+  Arguments& arguments = d.arguments;
+  d.app.add_flag_function(
+      "--json",
+      [&arguments](std::int64_t count) {
+        arguments.form = json_form(count > 0).value_or(arguments.form);
+      },
+      d.help(Message::help_json));
+}
+
+void declare_reader(const Declaration& d) {
+  declare_json(d);
+  declare_language(d);
+  d.text_option("--recorder", d.arguments.recorder, Message::help_recorder, "FILE");
+  d.text_option("--run-dir", d.arguments.run_folder, Message::help_run_folder, "DIR");
+  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
+  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
+}
+
+// Readers that look for themselves when no daemon runs.
+void declare_own_reading(const Declaration& d) {
+  declare_reader(d);
+  d.text_option("--nvml-library", d.arguments.nvml_library, Message::help_nvml_library, "FILE");
+  d.text_option("--host-root", d.arguments.host_root, Message::help_host_root, "DIR");
+}
+
+void declare_gpus(const Declaration& d) {
+  d.list_option("--gpu", d.arguments.gpus, Message::help_gpu, "GPU");
+}
+
+void declare_metrics(const Declaration& d) {
+  d.app.add_option("METRIC", d.arguments.metrics, d.help(Message::help_metric))
+      ->type_name("")
+      ->required();
+}
+
+void declare_discover(const Declaration& d) {
+  declare_own_reading(d);
+  declare_gpus(d);
+}
+
+void declare_get(const Declaration& d) {
+  declare_metrics(d);
+  declare_gpus(d);
+  declare_own_reading(d);
+}
+
+void declare_watch(const Declaration& d) {
+  declare_get(d);
+  d.duration_option("--interval", d.arguments.interval_ns, Message::help_interval);
+  d.parsed_option("--count", d.arguments.times, Message::help_count, "N", base::parse_u64,
+                  Message::bad_number);
+}
+
+void declare_since(const Declaration& d) {
+  d.duration_option("--since", d.arguments.since_ns, Message::help_since);
+  d.duration_option("--until", d.arguments.until_ns, Message::help_until);
+}
+
+void declare_history(const Declaration& d) {
+  declare_metrics(d);
+  declare_gpus(d);
+  declare_since(d);
+  d.duration_option("--step", d.arguments.step_ns, Message::help_step);
+  declare_reader(d);
+}
+
+void declare_events(const Declaration& d) {
+  d.arguments.since_ns = 86'400'000'000'000;
+  declare_since(d);
+  declare_gpus(d);
+  d.app.add_flag("--follow", d.arguments.follow, d.help(Message::help_follow));
+  declare_reader(d);
+}
+
+void declare_processes(const Declaration& d) {
+  declare_gpus(d);
+  declare_own_reading(d);
+}
+
+void declare_free(const Declaration& d) {
+  d.parsed_option("-n", d.arguments.free_count, Message::help_free_count, "N", base::parse_u64,
+                  Message::bad_number);
+  d.parsed_option("--memory", d.arguments.memory_bytes, Message::help_free_memory, "SIZE",
+                  base::parse_bytes, Message::bad_size);
+  declare_reader(d);
+}
+
+void declare_catalog(const Declaration& d) {
+  Arguments& arguments = d.arguments;
+  d.app.add_flag_function(
+      "--markdown", [&arguments](std::int64_t) { arguments.form = OutputForm::kMarkdown; },
+      d.help(Message::help_markdown));
+  declare_json(d);
+  declare_language(d);
+}
+
+void declare_why(const Declaration& d) {
+  d.app.add_option("METRIC", d.arguments.metrics, d.help(Message::help_why_metric))
+      ->type_name("")
+      ->required();
+  declare_gpus(d);
+  declare_reader(d);
+}
+
+void declare_record(const Declaration& d) {
+  d.text_option("FILE", d.arguments.output, Message::help_record_file, "")->required();
+  d.duration_option("--for", d.arguments.duration_ns, Message::help_for);
+  d.app.add_flag("--no-identities", d.arguments.without_identities,
+                 d.help(Message::help_no_identities));
+  declare_reader(d);
+}
+
+void declare_import(const Declaration& d) {
+  d.app.add_option("TRACE_OR_DIR", d.arguments.inputs, d.help(Message::help_import_input))
+      ->type_name("")
+      ->required();
+  d.text_option("--output", d.arguments.output, Message::help_import_output, "FILE")->required();
+  d.text_option("--profile", d.arguments.profile, Message::help_profile, "h200|a100");
+  declare_language(d);
+}
+
+void declare_check_config(const Declaration& d) {
+  d.text_option("FILE", d.arguments.config, Message::help_config, "");
+  d.app.add_flag("--default", d.arguments.show_default, d.help(Message::help_default));
+  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
+  declare_language(d);
+}
+
+void declare_serve(const Declaration& d) {
+  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
+  d.text_option("--listen", d.arguments.listen, Message::help_listen, "ADDR:PORT");
+  d.text_option("--run-dir", d.arguments.run_folder, Message::help_run_folder, "DIR");
+  d.text_option("--nvml-library", d.arguments.nvml_library, Message::help_nvml_library, "FILE");
+  d.text_option("--host-root", d.arguments.host_root, Message::help_host_root, "DIR");
+  d.text_option("--kernel-log", d.arguments.kernel_log, Message::help_kernel_log, "FILE");
+  d.text_option("--demo", d.arguments.demo, Message::help_demo, "NAME[,NAME...]|all|DIR");
+  d.text_option("--replay", d.arguments.replay, Message::help_replay, "FILE");
+  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
+  declare_language(d);
+}
+
+struct CommandRow {
+  Command command;
+  const char* name;
+  Message help;
+  void (*declare)(const Declaration&);
+};
+
+constexpr auto kCommands = std::to_array<CommandRow>({
+    {Command::kServe, "serve", Message::help_serve, declare_serve},
+    {Command::kDiscover, "discover", Message::help_discover, declare_discover},
+    {Command::kGet, "get", Message::help_get, declare_get},
+    {Command::kWatch, "watch", Message::help_watch, declare_watch},
+    {Command::kHistory, "history", Message::help_history, declare_history},
+    {Command::kEvents, "events", Message::help_events, declare_events},
+    {Command::kProcesses, "processes", Message::help_processes, declare_processes},
+    {Command::kFree, "free", Message::help_free, declare_free},
+    {Command::kWhy, "why", Message::help_why, declare_why},
+    {Command::kCatalog, "catalog", Message::help_catalog, declare_catalog},
+    {Command::kRecord, "record", Message::help_record, declare_record},
+    {Command::kImport, "import", Message::help_import, declare_import},
+    {Command::kCheckConfig, "check-config", Message::help_check_config, declare_check_config},
+});
+
+void translate_labels(CLI::App& app, Language language) {
+  if (language != Language::kChinese) return;
+  const auto formatter = std::make_shared<CLI::Formatter>();
+  formatter->label("Usage", "用法");
+  formatter->label("Options", "选项");
+  formatter->label("Positionals", "参数");
+  formatter->label("Subcommands", "命令");
+  formatter->label("OPTIONS", "[选项]");
+  formatter->label("SUBCOMMAND", "命令");
+  formatter->label("REQUIRED", "(必需)");
+  app.formatter(formatter);
+}
+
+// What an unknown word could have meant: the long options and, before a command, the commands.
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      known.push_back("--" + name);
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  return known;
+}
+
+std::unexpected<base::Error> complain_unknown(const CLI::App& app, const std::string& where,
+                                              const std::string& word, Language language) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::vector<std::string> known = known_words(app);
+  const auto near = base::nearest(name, {known.begin(), known.end()});
+  const Message what = name.starts_with("-")         ? Message::unknown_option
+                       : app.get_parent() == nullptr ? Message::unknown_command
+                                                     : Message::unknown_word;
+  std::string line = say(language, what, name);
+  if (near) line += say(language, Message::did_you_mean, *near);
+  return base::fail(base::Code::kInvalidArgument, where + line);
+}
+
+class Parser {
+ public:
+  Parser(Arguments& arguments, Language language)
+      : arguments_(arguments),
+        language_(language),
+        app_(std::string(text(language, Message::help_program)), "everywatt") {
+    arguments.language = language;
+    app_.set_help_flag("-h,--help", std::string(text(language, Message::help_help)));
+    app_.set_version_flag("--version", "everywatt " EVERYWATT_VERSION,
+                          std::string(text(language, Message::help_version)));
+    app_.require_subcommand(0, 1);
+    translate_labels(app_, language);
+    declare_own_reading({app_, arguments, language});
+    app_.footer(std::string(text(language, Message::help_footer)));
+  }
+
+  base::Result<Arguments> parse(const std::vector<std::string>& words) {
+    declare_commands(words);
+    try {
+      app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::Success&) {
+      return show_text(words);
+    } catch (const CLI::ExtrasError&) {
+      return complain_extras();
+    } catch (const CLI::RequiredError&) {
+      return complain(say(language_, Message::missing_argument, missing_name()));
+    } catch (const CLI::ArgumentMismatch& error) {
+      // Its text begins with the option's name.
+      const std::string said = error.what();
+      return complain(
+          say(language_, Message::missing_value, said.substr(0, said.find_first_of(": "))));
+    } catch (const CLI::ParseError& error) {
+      return complain(error.what());
+    }
+    if (const auto used = app_.get_subcommands(); !used.empty()) {
+      const auto row = std::find_if(kCommands.begin(), kCommands.end(), [&](const CommandRow& r) {
+        return used.front()->get_name() == r.name;
+      });
+      arguments_.command = row->command;
+    }
+    return arguments_;
+  }
+
+ private:
+  // Only the command that is meant is declared in full: its options' defaults are its own.
+  void declare_commands(const std::vector<std::string>& words) {
+    const auto meant = std::find_first_of(
+        words.begin(), words.end(), kCommands.begin(), kCommands.end(),
+        [](const std::string& word, const CommandRow& row) { return word == row.name; });
+    for (const CommandRow& row : kCommands) {
+      CLI::App* command = app_.add_subcommand(row.name, std::string(text(language_, row.help)));
+      command->set_help_flag("-h,--help", std::string(text(language_, Message::help_help)));
+      if (meant != words.end() && *meant == row.name) {
+        row.declare({*command, arguments_, language_});
+      }
+    }
+  }
+
+  Arguments show_text(const std::vector<std::string>& words) {
+    arguments_.command = Command::kShowText;
+    const bool is_version = std::find(words.begin(), words.end(), "--version") != words.end();
+    const CLI::App* shown = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
+    arguments_.shown = is_version ? app_.version() + "\n" : shown->help(shown->get_name());
+    return arguments_;
+  }
+
+  const CLI::App& used() const {
+    const auto used = app_.get_subcommands();
+    return used.empty() ? app_ : *used.front();
+  }
+  std::string where() const { return &used() == &app_ ? "" : used().get_name() + ": "; }
+
+  std::unexpected<base::Error> complain(const std::string& line) const {
+    return base::fail(base::Code::kInvalidArgument, where() + line);
+  }
+  std::unexpected<base::Error> complain_extras() const {
+    const std::vector<std::string> extras = app_.remaining(true);
+    return complain_unknown(used(), where(), extras.empty() ? "" : extras.front(), language_);
+  }
+  std::string missing_name() const {
+    for (const CLI::Option* option : used().get_options()) {
+      if (option->get_required() && option->count() == 0) return option->get_name();
+    }
+    return "";
+  }
+
+  Arguments& arguments_;
+  Language language_;
+  CLI::App app_;
+};
+
+}  // namespace
+
+Language find_language(const std::vector<std::string>& words, Language default_language) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view value;
+    if (words[i] == "--lang" && i + 1 < words.size()) value = words[i + 1];
+    if (words[i].starts_with("--lang=")) value = std::string_view(words[i]).substr(7);
+    if (const auto language = parse_language(value)) return *language;
+  }
+  return default_language;
+}
+
+base::Result<Arguments> parse_command_line(const std::vector<std::string>& words,
+                                           Language default_language) {
+  Arguments arguments;
+  return Parser(arguments, find_language(words, default_language)).parse(words);
+}
+
+}  // namespace everywatt::app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "base/text.h"
+
+namespace everywatt::app {
+namespace {
+
+constexpr std::size_t kLineLimitBytes = 2000;
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  write_all(STDOUT_FILENO, text);
+}
+
+void print_error(const base::Error& error) {
+  print_note(error.hint.empty() ? error.message : error.message + "; " + error.hint);
+}
+
+void print_note(std::string_view line) {
+  write_all(STDERR_FILENO, fmt::format("everywatt: {}\n", base::clean_text(line, kLineLimitBytes)));
+}
+
+bool is_terminal() {
+  return ::isatty(STDOUT_FILENO) == 1;
+}
+
+}  // namespace everywatt::app

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace everywatt::app {
+
+// Writes all of it to stdout at once. A reader that went away (a closed pipe) is nobody's fault.
+void print(std::string_view text);
+
+// One line on stderr: "everywatt: MESSAGE; HINT".
+void print_error(const base::Error& error);
+void print_note(std::string_view line);
+
+bool is_terminal();
+
+}  // namespace everywatt::app
