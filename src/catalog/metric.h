@@ -5,8 +5,8 @@
 #include <limits>
 #include <string_view>
 
-// One row of the catalog. The rows themselves are in metrics_*.inc, one METRIC(...) each; everything
-// that Everywatt records, shows, exports or documents follows from them.
+// One row of the catalog. The rows themselves are in metrics_*.inc, one METRIC(name, ...) each;
+// everything that Everywatt records, shows, exports or documents follows from them.
 namespace everywatt::catalog {
 
 // Base units only. kRatio is 0-1. kNone is for states, masks, identifiers and text.
@@ -90,13 +90,18 @@ struct Metric {
   double resolution = 0;  // differences below it are noise and need not be kept
   // Prometheus: the family, when several metrics share one, and the labels that tell them apart
   // ("error=\"corrected\",location=\"dram\""). Empty family: the metric's own name.
+  // A family whose members carry the instance label `le` is a histogram: the cells of NAME_bucket
+  // count one band each (readers cumulate), NAME_sum is their sum.
   std::string_view family = {};
   std::string_view labels = {};
-  // DCGM: its name and id, and what one unit of ours is in theirs (value * scale).
+  // DCGM: the name that its exporter writes, the one that DCGM itself gives it today where that
+  // differs, its id, and what one unit of ours is in theirs (value * scale). Theirs is one value for
+  // a GPU: of several instances the sum of a counter, the largest of anything else.
   std::string_view dcgm = {};
+  std::string_view dcgm_alias = {};
   std::uint16_t dcgm_id = 0;
   double dcgm_scale = 1;
-  std::string_view smi = {};  // nvidia-smi --query-gpu name
+  std::string_view smi = {};  // nvidia-smi --query-gpu names, separated by commas
   std::string_view en = {};   // what it tells, one sentence
   std::string_view zh = {};
   std::string_view missing_en = {};  // when it is missing; empty: as its lane says
