@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-SOURCE = re.compile(r"(\.(cc|h|py|sh|cmake|ts|js)|/CMakeLists\.txt|^CMakeLists\.txt|^dev|^\.ci/run)$")
-CODE = re.compile(r"\.(cc|h)$")
+SOURCE = re.compile(r"(\.(cc|h|inc|py|sh|cmake|ts|js)|/CMakeLists\.txt|^CMakeLists\.txt|^dev|^\.ci/run)$")
+CODE = re.compile(r"\.(cc|h|inc)$")
 BINARY = re.compile(r"\.(gz|png|ico|woff2?|bin|rec)$")
 LONGEST = 500
 REASON = re.compile(r"^(//|#) size: \S", re.MULTILINE)

@@ -129,7 +129,7 @@ def main() -> int:
         return 1
     faults = []
     for file in sorted((root / "src").rglob("*")):
-        if file.suffix in (".h", ".cc"):
+        if file.suffix in (".h", ".cc", ".inc"):
             path = str(file.relative_to(root / "src"))
             faults += check_file(path, file.read_text(), rooms)
     print(*faults, sep="\n", end="\n" if faults else "")
