@@ -6,29 +6,38 @@
 #include <string>
 #include <vector>
 
+#include "catalog/event.h"
 #include "read/view/view.h"
 
 namespace everywatt::view {
 
-// One thing that happened. Which parts are filled depends on its kind.
+// One thing that happened.
 struct Event {
-  std::int64_t time_ns = 0;
-  std::uint32_t slot = 0;      // of the device whose ring it is in
-  std::uint64_t sequence = 0;  // of its row: with the slot it names the event
-  std::uint64_t kind = 0;      // number of the kind
-  std::string kind_name;       // "xid", "process_start", ...
-  std::uint64_t code = 0;      // XID, bits, ...
-  std::uint64_t pid = 0;       // 0: none
-  double value = 0;
+  std::int64_t time_ns = 0;  // boottime
+  std::int64_t wall_ns = 0;  // as its source stamped it, or from the time
+  // Which row it is: together they name the event in its file.
+  std::uint32_t ring = 0;
+  std::uint64_t sequence = 0;
+
+  catalog::EventKind kind = catalog::EventKind::kUnknown;
+  std::uint64_t kind_number = 0;  // also of kinds that this version does not know
+  catalog::EventSource source = catalog::EventSource::kUnknown;
+  std::optional<std::uint64_t> code;  // XID, exit status, bit: see EventKind
+  std::optional<std::uint32_t> slot;  // of the device that it happened to
+  std::optional<std::uint64_t> pid;
+  std::uint64_t identity = 0;  // key of that process; 0: unknown
   std::string text;
+
+  // "xid"; "unknown(77)".
+  std::string kind_name() const;
 };
 
 struct EventOptions {
-  std::int64_t from_ns = 0;           // from < time <= to
-  std::int64_t to_ns = 0;             // 0: now
-  std::optional<std::uint32_t> slot;  // one device alone
-  std::vector<std::string> kinds;     // empty: all
-  std::size_t limit = 100'000;        // the newest are kept
+  std::int64_t from_ns = 0;                    // from < time <= to
+  std::int64_t to_ns = 0;                      // 0: now
+  std::optional<std::uint32_t> slot = {};      // one device alone
+  std::vector<catalog::EventKind> kinds = {};  // empty: all
+  std::size_t limit = 100'000;                 // the newest are kept
 };
 
 // The events of all rings, merged in order of time.

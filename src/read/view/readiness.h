@@ -13,13 +13,17 @@ namespace everywatt::view {
 // One thing without fresh readings.
 struct NotReady {
   std::uint32_t slot = 0;
-  std::string what;           // "GPU 3", "the machine"
-  std::int64_t since_ns = 0;  // the last good reading; 0: never
-  std::string reason;         // "timed_out", "no gauge row for 4.2 s"
+  std::string what;  // "GPU 3", "machine"
+  std::int64_t since_ns =
+      0;               // when its last good reading was taken; 0: never, or too long ago to say
+  std::string reason;  // "timed_out", "no gauge reading for 4.2 s"
 };
 
-// What keeps this view from fresh readings of every GPU; empty: ready. A GPU that was let go of on
-// request is not a fault; a file without any GPU is one line.
+// What keeps this view from fresh readings of every GPU and of the machine; empty: ready. A GPU
+// that was let go of on request is not a fault; a file without any GPU is.
 std::vector<NotReady> find_not_ready(const View& view);
+
+// When the newest row of the lane that holds a good reading was read; 0: none within reach.
+std::int64_t last_good_ns(const View& view, std::uint32_t slot, catalog::Lane lane);
 
 }  // namespace everywatt::view

@@ -26,6 +26,8 @@ struct SeriesOptions {
   std::int64_t from_ns = 0;  // rows with from < time <= to
   std::int64_t to_ns = 0;    // at most now
   std::int64_t step_ns = 0;  // 0: every row as it was recorded
+  // Steps end at origin + k * step: -wall_offset for steps on whole seconds of people's time.
+  std::int64_t origin_ns = 0;
   Reduce reduce = Reduce::kByKind;
   std::size_t limit = 1'000'000;  // rows that are looked at; the newest are kept
 };
@@ -48,9 +50,9 @@ struct Series {
   std::int64_t reaches_back_to_ns = 0;
 };
 
-// Readings of one metric over time. Rows in which it was not due or did not move give no point; an
-// absent reading gives a point that says why. With a step: one point for each step that holds a
-// reading, the steps aligned to multiples of step_ns before `to`.
+// Readings of one metric over time. Rows in which it was not due or did not move give no point;
+// where it becomes absent, one point says why. With a step: one point for each step that holds a
+// reading (or else a reason), with the step's end as its time.
 Series read_series(const View& view, const Handle& handle, const SeriesOptions& options);
 
 // Pure: what read_series() does with a step, on points in order of time.

@@ -33,6 +33,8 @@ struct Handle {
   std::uint16_t instance = 0;
   // Older readings are stale: three periods of the source; 0: never (constants, totals of faults).
   std::int64_t stale_after_ns = 0;
+  // Rows to look back through for a reading that is not due in each row of its lane.
+  std::uint32_t reach_rows = 1;
 
   static constexpr std::uint32_t kNoRing = 0xffff'ffff;
 };
@@ -96,7 +98,7 @@ class View {
 
   // The sequence after the last row of `ring` at or before `time_ns`.
   std::uint64_t end_at(std::uint32_t ring, std::int64_t time_ns) const;
-  // The newest whole row at or before now; false: none within `reach` rows.
+  // The newest whole row at or before now into `row`; false: none. REQUIRES: row is of that lane.
   bool newest_row(std::uint32_t slot, catalog::Lane lane, catalog::Row& row) const;
   // The time between rows of the ring's lane: its default, or longer when it runs slower here.
   std::int64_t period_ns(std::uint32_t ring) const;
@@ -104,15 +106,18 @@ class View {
   std::int64_t period_ns(const Handle& handle) const;
 
   const recorder::Reader& recorder() const { return *recorder_; }
-  const recorder::Reader* identities() const { return identities_.get(); }  // null: unknown
+  // Where the identities are; null: unknown. The recorder itself in a recording that holds both.
+  const recorder::Reader* identities() const { return identities_; }
   // True when another file has the recorder's name now: open that one.
   bool is_replaced() const { return recorder_->has_successor(); }
 
  private:
   View() = default;
+  bool is_stale(const Handle& handle, std::int64_t age_ns) const;
 
   std::unique_ptr<recorder::Reader> recorder_;
-  std::unique_ptr<recorder::Reader> identities_;
+  std::unique_ptr<recorder::Reader> own_identities_;
+  const recorder::Reader* identities_ = nullptr;
   base::Clock clock_;
   std::int64_t fixed_now_ns_ = 0;
 };
