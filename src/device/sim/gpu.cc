@@ -40,7 +40,9 @@ bool concerns(const WhichGpu& which, std::uint32_t number) {
   return !which || *which == number;
 }
 
-std::vector<std::uint32_t> find_spanning(const GpuTrace& trace, const Loop& loop) {
+}  // namespace
+
+std::vector<std::uint32_t> spanning_processes(const GpuTrace& trace, const Loop& loop) {
   std::vector<std::uint32_t> spanning;
   const ProcessListing* first = trace.listing_at(loop.begin_ns);
   const ProcessListing* last = trace.listing_at(loop.end_ns - 1);
@@ -53,8 +55,6 @@ std::vector<std::uint32_t> find_spanning(const GpuTrace& trace, const Loop& loop
   }
   return spanning;
 }
-
-}  // namespace
 
 std::string simulated_uuid(std::uint32_t number) {
   char text[48];
@@ -73,7 +73,7 @@ Gpu::Gpu(std::uint32_t number, const Scenario& scenario, std::shared_ptr<const G
       gpm_(*trace_, loop_),
       uuid_(entry_.uuid.empty() ? simulated_uuid(number) : entry_.uuid),
       serial_(simulated_serial(number)),
-      spanning_(find_spanning(*trace_, loop_)),
+      spanning_(spanning_processes(*trace_, loop_)),
       growths_left_(static_cast<std::int32_t>(entry_.growing_lists)) {}
 
 std::uint32_t Gpu::pci_bus() const {

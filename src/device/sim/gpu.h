@@ -85,6 +85,10 @@ class Gpu {
   std::atomic<std::int32_t> growths_left_;
 };
 
+// The ordinals of the processes that live on from lap to lap: listed at the loop's begin and at its
+// end.
+std::vector<std::uint32_t> spanning_processes(const GpuTrace& trace, const Loop& loop);
+
 // The UUID of the simulated GPU with that number: fixed, so that tests and recordings can name it.
 std::string simulated_uuid(std::uint32_t number);
 

@@ -78,6 +78,10 @@ std::int64_t Playhead::wall_ns(std::int64_t played_ns) const {
   return words().wall_ns.load() + played_ns;
 }
 
+std::int64_t Playhead::origin_ns() const {
+  return words().origin_ns.load();
+}
+
 void Playhead::step_to(std::int64_t played_ns) {
   words().position_ns.store(played_ns);
   words().mode.store(0);

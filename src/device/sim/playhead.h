@@ -76,6 +76,9 @@ class Playhead {
   // The wall clock stamp of a played time.
   std::int64_t wall_ns(std::int64_t played_ns) const;
 
+  // CLOCK_BOOTTIME of played time 0; in stepped mode, of the file's making.
+  std::int64_t origin_ns() const;
+
   // Stepped mode from here on, at this played time.
   void step_to(std::int64_t played_ns);
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/sim/demo_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "device/sim/host_image.h"
+#include "device/sim/profile.h"
+#include "device/sim/scenario.h"
+
+namespace everywatt::sim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".gpu.csv.gz";
+
+// The order in which the traces are told of; GPU 0 is the first.
+constexpr std::array<std::string_view, 11> kOrder = {
+    "input_bound", "fed",          "synthetic",  "gemm",       "oom_ramp",
+    "mem_leak",    "launch_bound", "pcie_bound", "ckpt_stall", "bursty_inference",
+    "idle_holder"};
+
+std::size_t place(const std::string& name) {
+  return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), name) - kOrder.begin());
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+base::Result<std::vector<std::string>> find_stems(const DemoOptions& options) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(options.demo, error);
+  const std::string folder = is_folder ? options.demo : options.traces_folder;
+  const std::vector<std::string> known = trace_names(folder);
+  std::vector<std::string> wanted;
+  if (is_folder || options.demo == "all") {
+    wanted = known;
+  } else {
+    for (const std::string_view name : base::split(options.demo, ',')) {
+      wanted.emplace_back(base::trim(name));
+    }
+  }
+  if (wanted.empty()) {
+    return base::fail(base::Code::kNotFound, folder + ": no traces (NAME.gpu.csv.gz) there");
+  }
+  std::vector<std::string> stems;
+  for (const std::string& name : wanted) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return base::fail(base::Code::kNotFound, "no trace '" + name + "' in " + folder,
+                        known.empty() ? "" : "there are: " + joined(known));
+    }
+    stems.push_back((fs::absolute(folder) / name).lexically_normal().string());
+  }
+  return stems;
+}
+
+}  // namespace
+
+std::vector<std::string> trace_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    std::string name = entry.path().filename().string();
+    if (!name.ends_with(kSuffix)) continue;
+    name.resize(name.size() - kSuffix.size());
+    names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end(), [](const std::string& left, const std::string& right) {
+    return std::pair(place(left), left) < std::pair(place(right), right);
+  });
+  return names;
+}
+
+base::Status make_demo_folder(const DemoOptions& options) {
+  if (!profile_by_key(options.profile)) {
+    return base::fail(base::Code::kInvalidArgument, "no profile '" + options.profile + "'",
+                      "there are: h200, a100");
+  }
+  const auto stems = find_stems(options);
+  if (!stems) return std::unexpected(stems.error());
+  Scenario scenario;
+  scenario.playhead = "playhead";
+  for (const std::string& stem : *stems) {
+    DeviceEntry& device = scenario.devices.emplace_back();
+    device.trace = stem;
+    device.profile = options.profile;
+  }
+  if (const auto host = PlayedHost::open(scenario); !host) return std::unexpected(host.error());
+
+  std::error_code error;
+  fs::create_directories(options.folder, error);
+  if (error) return base::fail_errno("create", options.folder, error.value());
+  if (auto made = Playhead::create(options.folder + "/playhead", options.pace); !made) return made;
+  return base::write_file_atomically(options.folder + "/scenario.toml", format_scenario(scenario),
+                                     0644);
+}
+
+}  // namespace everywatt::sim
