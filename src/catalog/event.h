@@ -10,33 +10,33 @@ namespace everywatt::catalog {
 // What an event says (event_kind). The numbers are part of the recorder's format: never renumber.
 enum class EventKind : std::uint8_t {
   kUnknown = 0,
-  kXid = 1,                // a driver error; event_code: its number
-  kEcc = 2,                // uncorrected memory errors; event_code: how many more
-  kGpuLost = 3,            // the GPU is gone from the bus
-  kGpuBack = 4,            // it can be read again
-  kTimedOut = 5,           // a driver call did not return in time
-  kDrained = 6,            // let go of on request
-  kResumed = 7,            // taken up again
-  kGpuReset = 8,           // the GPU was reset
-  kThrottleStart = 9,      // a clock event reason other than idle was set; event_code: its bit
-  kThrottleEnd = 10,       // it was cleared
-  kProcessStart = 11,      // a process appeared on the GPU
-  kProcessEnd = 12,        // it left; event_code: its exit status where known
-  kMigChanged = 13,        // MIG mode or instances changed
-  kDriverChanged = 14,     // another driver version
-  kDriverAbsent = 15,      // no driver, or its library cannot be loaded
-  kCoverageLost = 16,      // readings were not taken; event_code: seconds
-  kClockStep = 17,         // the wall clock jumped; event_code: milliseconds (signed)
-  kPartStarted = 18,       // a process of Everywatt started
-  kPartEnded = 19,         // it ended; event_code: its exit status
-  kRecorderReplaced = 20,  // a new recorder file took over
-  kKernelLine = 21,        // a line of the kernel's log that concerns a GPU
-  kAnnotation = 22,        // a mark that somebody set
-  kIncident = 23,          // minutes around a fault are kept
-  kLinkDown = 24,          // an NVLink went down; event_code: the link
-  kLinkUp = 25,            // it is up again
-  kRowRemapped = 26,       // a memory row was remapped, is pending or failed
-  kOutOfMemory = 27,       // the kernel killed a process for want of memory
+  kXid = 1,                 // a driver error; event_code: its number
+  kEcc = 2,                 // uncorrected memory errors; event_code: how many more
+  kGpuLost = 3,             // the GPU is gone from the bus
+  kGpuBack = 4,             // it can be read again
+  kTimedOut = 5,            // a driver call did not return in time
+  kDrained = 6,             // let go of on request
+  kResumed = 7,             // taken up again
+  kGpuReset = 8,            // the GPU was reset
+  kThrottleStart = 9,       // a clock event reason other than idle was set; event_code: its bit
+  kThrottleEnd = 10,        // it was cleared
+  kProcessStart = 11,       // a process appeared on the GPU
+  kProcessEnd = 12,         // it left; event_code: its exit status where known
+  kMigChanged = 13,         // MIG mode or instances changed
+  kDriverChanged = 14,      // another driver version
+  kDriverAbsent = 15,       // no driver, or its library cannot be loaded
+  kCoverageLost = 16,       // readings were not taken; event_code: seconds
+  kClockStep = 17,          // the wall clock jumped; event_code: milliseconds (signed)
+  kPartStarted = 18,        // a process of Everywatt started
+  kPartEnded = 19,          // it ended; event_code: its exit status
+  kRecorderReplaced = 20,   // a new recorder file took over
+  kKernelLine = 21,         // a line of the kernel's log that concerns a GPU
+  kAnnotation = 22,         // a mark that somebody set
+  kIncident = 23,           // minutes around a fault are kept
+  kLinkDown = 24,           // an NVLink went down; event_code: the link
+  kLinkUp = 25,             // it is up again
+  kRowRemapped = 26,        // a memory row was remapped, is pending or failed
+  kOutOfMemory = 27,        // the kernel killed a process for want of memory
   kPowerLimitChanged = 28,  // event_code: the new limit in milliwatts
 };
 inline constexpr unsigned kEventKindCount = 29;
@@ -44,13 +44,13 @@ inline constexpr unsigned kEventKindCount = 29;
 // Who told it (event_source).
 enum class EventSource : std::uint8_t {
   kUnknown = 0,
-  kNvml = 1,        // the driver's events
-  kReadings = 2,    // seen in two readings one after the other
+  kNvml = 1,      // the driver's events
+  kReadings = 2,  // seen in two readings one after the other
   kKernelLog = 3,
-  kUevent = 4,      // the kernel's device notifications
-  kHost = 5,        // pidfds and /proc
+  kUevent = 4,  // the kernel's device notifications
+  kHost = 5,    // pidfds and /proc
   kSupervisor = 6,
-  kUser = 7,        // a person or a program that left a mark
+  kUser = 7,  // a person or a program that left a mark
 };
 inline constexpr unsigned kEventSourceCount = 8;
 

@@ -37,26 +37,26 @@ enum class Type : std::uint8_t { kF64, kU64, kI64, kText };
 
 // What kind of device a metric belongs to.
 enum class Scope : std::uint8_t {
-  kGpu,        // a GPU or a MIG instance (which lacks what only the whole GPU has)
-  kNode,       // the machine
-  kDisk,       // a block device
-  kInterface,  // a network interface
-  kInfiniband, // an InfiniBand port
-  kPart,       // one of Everywatt's own processes
+  kGpu,         // a GPU or a MIG instance (which lacks what only the whole GPU has)
+  kNode,        // the machine
+  kDisk,        // a block device
+  kInterface,   // a network interface
+  kInfiniband,  // an InfiniBand port
+  kPart,        // one of Everywatt's own processes
 };
 inline constexpr unsigned kScopeCount = 6;
 
 // A cadence group: what is read together, written as one row. One ring a (device, lane).
 enum class Lane : std::uint8_t {
-  kGauge,        // 100 ms: the cheap readings of a GPU
-  kPower,        // the driver's power buffer: one row a sample of 20.7 ms
-  kGpm,          // Hopper's performance counters: one row a window
-  kProcess,      // one row a process of a GPU at each listing, or one row with count 0
-  kSlow,         // 10 s: what is dear or changes seldom
-  kOnce,         // identity and limits: a row at start and after any change
-  kTotals,       // accumulators: the newest row is the truth, it never falls while the machine is up
-  kFaults,       // accumulated XID counts by code: a row after each XID
-  kHost,         // 1 s: the machine, its disks, its network
+  kGauge,    // 100 ms: the cheap readings of a GPU
+  kPower,    // the driver's power buffer: one row a sample of 20.7 ms
+  kGpm,      // Hopper's performance counters: one row a window
+  kProcess,  // one row a process of a GPU at each listing, or one row with count 0
+  kSlow,     // 10 s: what is dear or changes seldom
+  kOnce,     // identity and limits: a row at start and after any change
+  kTotals,   // accumulators: the newest row is the truth, it never falls while the machine is up
+  kFaults,   // accumulated XID counts by code: a row after each XID
+  kHost,     // 1 s: the machine, its disks, its network
   kHostProcess,  // 1 s: the GPU processes and their children as the OS sees them
   kIdentity,     // a row for each process at its first sight (file `identities`)
   kEvent,        // a row an event
@@ -95,8 +95,8 @@ struct Metric {
   std::string_view family = {};
   std::string_view labels = {};
   // DCGM: the name that its exporter writes, the one that DCGM itself gives it today where that
-  // differs, its id, and what one unit of ours is in theirs (value * scale). Theirs is one value for
-  // a GPU: of several instances the sum of a counter, the largest of anything else.
+  // differs, its id, and what one unit of ours is in theirs (value * scale). Theirs is one value
+  // for a GPU: of several instances the sum of a counter, the largest of anything else.
   std::string_view dcgm = {};
   std::string_view dcgm_alias = {};
   std::uint16_t dcgm_id = 0;

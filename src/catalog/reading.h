@@ -7,8 +7,8 @@
 
 namespace everywatt::catalog {
 
-// Whether a reading is a number, and if not, why. Recorded like a value. The numbers are part of the
-// recorder's format: never renumber. Zero is what an untouched cell holds.
+// Whether a reading is a number, and if not, why. Recorded like a value. The numbers are part of
+// the recorder's format: never renumber. Zero is what an untouched cell holds.
 enum class State : std::uint8_t {
   kNotRead = 0,       // not due in this row
   kOk = 1,            // the value is a true reading
@@ -25,15 +25,17 @@ inline constexpr unsigned kStateCount = 10;
 
 std::string_view state_name(State state);  // "ok", "not_read", "no_new_data", ...
 
-// A value or the reason why there is none. `bits` holds f64, u64 or i64 as its metric's type says and
-// is 0 unless the state is kOk.
+// A value or the reason why there is none. `bits` holds f64, u64 or i64 as its metric's type says
+// and is 0 unless the state is kOk.
 struct Reading {
   State state = State::kNotRead;
   std::uint64_t bits = 0;
 
   static Reading of(double value) { return {State::kOk, std::bit_cast<std::uint64_t>(value)}; }
   static Reading of(std::uint64_t value) { return {State::kOk, value}; }
-  static Reading of(std::int64_t value) { return {State::kOk, std::bit_cast<std::uint64_t>(value)}; }
+  static Reading of(std::int64_t value) {
+    return {State::kOk, std::bit_cast<std::uint64_t>(value)};
+  }
   static Reading absent(State why) { return {why, 0}; }
 
   bool is_ok() const { return state == State::kOk; }

@@ -25,8 +25,8 @@ class Row {
   // All cells not_read, times 0.
   void clear();
 
-  // REQUIRES: the metric belongs to this row's scope and lane; instance < its instances; the C++ type
-  // matches the metric's type.
+  // REQUIRES: the metric belongs to this row's scope and lane; instance < its instances; the C++
+  // type matches the metric's type.
   void set(MetricId id, double value, unsigned instance = 0);
   void set(MetricId id, std::uint64_t value, unsigned instance = 0);
   void set(MetricId id, std::int64_t value, unsigned instance = 0);
