@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "base/text.h"
@@ -23,7 +24,7 @@ Everything is in base units: watts, joules, bytes, seconds, hertz, degrees Celsi
 reach three times the GPU's highest power limit.
 
 A metric can be asked for by its own name, by the DCGM names and id and by the `nvidia-smi
---query-gpu` names beside it. `× n` is what one of our units is in DCGM's. `[n label]`: n values
+--query-gpu` names beside it. A number after it turns our unit into DCGM's. `[n label]`: n values
 side by side, told apart by that label.
 
 )";
@@ -100,7 +101,8 @@ std::string format_other_names(const Metric& metric) {
   };
   if (!metric.dcgm.empty()) {
     append(fmt::format("`{}` {}", metric.dcgm, metric.dcgm_id));
-    if (metric.dcgm_scale != 1) text += fmt::format(" × {:g}", metric.dcgm_scale);
+    if (metric.dcgm_scale > 1) text += fmt::format(" × {}", metric.dcgm_scale);
+    if (metric.dcgm_scale < 1) text += fmt::format(" ÷ {}", std::llround(1 / metric.dcgm_scale));
   }
   if (!metric.dcgm_alias.empty()) append(fmt::format("`{}`", metric.dcgm_alias));
   if (!metric.smi.empty()) {
