@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Process lists and the driver's samples of what each process used.
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "device/sim/library/exports.h"
@@ -53,9 +55,12 @@ unsigned percent(std::int32_t value) {
   return value < 0 ? 0 : static_cast<unsigned>(value);
 }
 
+// The last played nanosecond that has this stamp: what is later has a newer one. A stamp from a
+// clock that ran ahead lies in the future, and nothing is newer.
 std::int64_t played_of(unsigned long long stamp_us, const Moment& moment) {
-  // A stamp from a clock that ran ahead lies in the future: nothing is newer.
-  return static_cast<std::int64_t>(stamp_us) * 1000 - (moment.wall_ns - moment.played_ns);
+  constexpr unsigned long long kLatest = std::numeric_limits<std::int64_t>::max() / 2000;
+  return static_cast<std::int64_t>(std::min(stamp_us, kLatest)) * 1000 + 999 -
+         (moment.wall_ns - moment.played_ns);
 }
 
 unsigned long long stamp_of(std::int64_t played_ns, const Moment& moment) {
