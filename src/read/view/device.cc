@@ -40,11 +40,11 @@ std::string_view name_metric(Scope scope) {
     case Scope::kGpu:
       return "gpu_name";
     case Scope::kDisk:
-      return "disk_name";
+      return "host_disk_name";
     case Scope::kInterface:
-      return "interface_name";
+      return "host_interface_name";
     case Scope::kInfiniband:
-      return "infiniband_name";
+      return "host_infiniband_name";
     case Scope::kNode:
     case Scope::kPart:
       return {};
@@ -239,6 +239,22 @@ std::string_view status_name(DeviceStatus status) {
     if (known.status == status) return known.name;
   }
   return "unknown";
+}
+
+bool is_away(DeviceStatus status) {
+  switch (status) {
+    case DeviceStatus::kLost:
+    case DeviceStatus::kTimedOut:
+    case DeviceStatus::kDrained:
+    case DeviceStatus::kGone:
+    case DeviceStatus::kSuspended:
+      return true;
+    case DeviceStatus::kUnused:
+    case DeviceStatus::kOk:
+    case DeviceStatus::kFailed:
+      return false;
+  }
+  return false;
 }
 
 State status_state(DeviceStatus status) {

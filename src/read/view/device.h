@@ -51,6 +51,8 @@ std::optional<std::uint32_t> node(const View& view);
 base::Result<Device> find_gpu(std::span<const Device> gpus, std::string_view text);
 
 std::string_view status_name(DeviceStatus status);  // "ok", "timed_out", ...
+// True when nobody reads the device now. kFailed is not: its readings say what failed.
+bool is_away(DeviceStatus status);
 // The state of every reading of a device with this status; kOk for kOk.
 catalog::State status_state(DeviceStatus status);
 

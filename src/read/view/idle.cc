@@ -54,8 +54,8 @@ std::vector<Device> find_idle(const View& view, const IdleOptions& options) {
   std::vector<Device> idle;
   for (const Device& gpu : all) {
     if (gpu.status != DeviceStatus::kOk || is_split(gpu, all)) continue;
-    const Listing listing = list_processes(view, gpu.slot);
-    if (listing.time_ns == 0 || !listing.processes.empty()) continue;
+    const Listing listing = list_processes(view, gpu.slot, Join::kDriverOnly);
+    if (!listing.is_known() || !listing.processes.empty()) continue;
     if (has_little_memory_used(view, gpu, options) && is_quiet(view, gpu, options)) {
       idle.push_back(gpu);
     }

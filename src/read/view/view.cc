@@ -39,22 +39,6 @@ bool outlives_device(Lane lane) {
          lane == Lane::kEvent || lane == Lane::kIdentity;
 }
 
-bool is_away(recorder::DeviceStatus status) {
-  switch (status) {
-    case recorder::DeviceStatus::kLost:
-    case recorder::DeviceStatus::kTimedOut:
-    case recorder::DeviceStatus::kDrained:
-    case recorder::DeviceStatus::kGone:
-    case recorder::DeviceStatus::kSuspended:
-      return true;
-    case recorder::DeviceStatus::kUnused:
-    case recorder::DeviceStatus::kOk:
-    case recorder::DeviceStatus::kFailed:  // its readings say what failed
-      return false;
-  }
-  return false;
-}
-
 Latest absent(State state, Absence why) {
   Latest latest;
   latest.reading = catalog::Reading::absent(state);
@@ -185,9 +169,8 @@ std::uint64_t View::end_at(std::uint32_t ring, std::int64_t time_ns) const {
   return recorder_->lower_bound(ring, time_ns + 1);
 }
 
-Latest View::latest(const Handle& handle) const {
+Latest View::latest_at(const Handle& handle, std::int64_t now) const {
   if (handle.ring == Handle::kNoRing) return absent(State::kNotSupported, Absence::kNoRing);
-  const std::int64_t now = now_ns();
   const recorder::Device device = recorder_->device(handle.slot);
   const bool keeps = outlives_device(recorder_->ring(handle.ring).lane);
   const bool away = !keeps && is_away(device.status) && device.status_since_ns <= now;

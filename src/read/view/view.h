@@ -87,7 +87,9 @@ class View {
   Handle handle(std::uint32_t slot, catalog::MetricId id, unsigned instance = 0) const;
   // The newest reading at or before now, past rows in which it was not due or did not move.
   // About 60 ns for one that is in the newest row.
-  Latest latest(const Handle& handle) const;
+  Latest latest(const Handle& handle) const { return latest_at(handle, now_ns()); }
+  // The same as it was at `time_ns`. REQUIRES: not after now.
+  Latest latest_at(const Handle& handle, std::int64_t time_ns) const;
   Latest latest(std::uint32_t slot, catalog::MetricId id, unsigned instance = 0) const;
   // As a number in the metric's base unit; nothing when absent. REQUIRES: not text.
   std::optional<double> number(const Handle& handle) const;
