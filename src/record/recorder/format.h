@@ -12,8 +12,9 @@
 //   state     4 bits a cell: catalog::State, why a cell holds no value (0: not read in this row).
 //   row       the cells of one lane of one device at one time, all of the same width in a ring.
 //   ring      a fixed number of row slots, written round and round by one writer.
-//   device    what readings belong to: a GPU, a MIG instance, the machine, a disk, ... one slot each.
-//   sequence  the number of a row in its ring, from 0, never reused in a file. Slot = sequence mod
+//   device    what readings belong to: a GPU, a MIG instance, the machine, a disk, ... one slot
+//   each. sequence  the number of a row in its ring, from 0, never reused in a file. Slot =
+//   sequence mod
 //             capacity.
 //
 // PICTURE
@@ -45,9 +46,9 @@
 //   Step 3 comes after step 2 because an acquire load is not overtaken by later loads.
 //
 // VERSIONING
-//   `version` changes when an old reader would misread a new file. Tables carry their entry sizes, so
-//   entries may grow at their end without a new version. Metrics are named, not numbered: a reader
-//   maps the columns of the catalog copy to the metrics that it knows and skips the others.
+//   `version` changes when an old reader would misread a new file. Tables carry their entry sizes,
+//   so entries may grow at their end without a new version. Metrics are named, not numbered: a
+//   reader maps the columns of the catalog copy to the metrics that it knows and skips the others.
 //
 // WHAT IT IS NOT
 //   Not a log (old rows are overwritten), not compressed, not portable to big-endian machines.
@@ -63,7 +64,8 @@ inline constexpr std::uint32_t kMaxCatalogEntries = 4096;
 inline constexpr std::uint32_t kMaxDevices = 4096;
 inline constexpr std::uint32_t kMaxRings = 32768;
 inline constexpr std::uint32_t kMaxRowWords = 4096;
-inline constexpr std::uint64_t kMaxCapacity = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kMaxCapacity = std::uint64_t{1} << 28;
+inline constexpr std::uint32_t kMaxEntryBytes = 4096;  // of any table
 inline constexpr std::size_t kPageBytes = 4096;
 
 // Everywatt's own processes, in the order of Header::parts.
@@ -80,74 +82,87 @@ struct PartSlot {
 };
 static_assert(sizeof(PartSlot) == 64);
 
+// At the file's start. The first 128 bytes are constant, the rest is written while the file lives.
 struct Header {
-  std::uint64_t magic;
-  std::uint32_t version;
-  std::uint32_t header_bytes;   // sizeof(Header): where the catalog copy starts
-  std::uint64_t file_bytes;     // the file's size; a shorter file is damaged
-  std::uint8_t boot_id[16];     // of the machine that wrote it
-  std::int64_t created_ns;      // boottime
-  std::int64_t created_wall_ns; // UTC, the same moment
+  std::uint64_t magic;           // kMagic
+  std::uint32_t version;         // kVersion
+  std::uint32_t header_bytes;    // sizeof(Header) of the version that made it
+  std::uint64_t file_bytes;      // the file's size; a shorter file is damaged
+  std::uint8_t boot_id[16];      // of the boot whose boottime the rows tell
+  std::int64_t created_ns;       // boottime
+  std::int64_t created_wall_ns;  // UTC, the same moment
   std::uint32_t catalog_count;
   std::uint32_t catalog_entry_bytes;
-  std::uint32_t device_count;   // slots, used or spare
+  std::uint32_t device_count;  // slots, used or spare
   std::uint32_t device_entry_bytes;
   std::uint32_t ring_count;
   std::uint32_t ring_entry_bytes;
   std::uint64_t catalog_offset;
   std::uint64_t device_offset;
   std::uint64_t ring_offset;
-  std::uint32_t source;         // enum Source
+  std::uint32_t source;  // enum Source
   std::uint32_t reserved0;
-  std::uint64_t header_check;   // words_check over the words before this one
+  // words_check (check_word.h) over what else is constant: the catalog copy whole, then the first
+  // kDeviceConstantBytes of each device slot, then the first kRingConstantBytes of each ring entry.
+  std::uint64_t tables_check;
+  std::uint64_t header_check;  // words_check over the words before this one
   // Wall clock minus boottime, ns, kept current by the host process: people's time of any row is
   // its time plus this. A stepped clock moves all of the past with it, and nothing else.
   Word wall_offset_ns;
-  Word closed_ns;               // boottime when its writers ended in good order; 0 while live
-  Word successor;               // 1: another file has this one's name now
+  Word closed_ns;  // boottime when its writers ended in good order; 0 while live
+  Word successor;  // 1: another file has this one's name now
   Word reserved1[5];
   PartSlot parts[kPartCount];
 };
 static_assert(sizeof(Header) == 128 + 64 + 4 * 64);
-static_assert(offsetof(Header, wall_offset_ns) == 128);
+static_assert(offsetof(Header, file_bytes) == 16 && offsetof(Header, boot_id) == 24);
+static_assert(offsetof(Header, created_ns) == 40 && offsetof(Header, catalog_count) == 56);
+static_assert(offsetof(Header, catalog_offset) == 80 && offsetof(Header, source) == 104);
+static_assert(offsetof(Header, tables_check) == 112 && offsetof(Header, header_check) == 120);
+static_assert(offsetof(Header, wall_offset_ns) == 128 && offsetof(Header, successor) == 144);
+static_assert(offsetof(Header, parts) == 192);
 
 // Where a file's rows come from.
 enum class Source : std::uint32_t { kLive = 1, kRecording = 2, kImport = 3, kIdentities = 4 };
 
 // The copy of one catalog row that a reader without our sources needs.
 struct CatalogEntry {
-  char name[64];            // zero-terminated
+  char name[64];  // zero-terminated
   char unit[24];
   char instance_label[16];
-  std::uint8_t scope;       // catalog::Scope
-  std::uint8_t lane;        // catalog::Lane
-  std::uint8_t kind;        // catalog::Kind
-  std::uint8_t type;        // catalog::Type
-  std::uint16_t first_cell; // column in a row of (scope, lane)
+  std::uint8_t scope;        // catalog::Scope
+  std::uint8_t lane;         // catalog::Lane
+  std::uint8_t kind;         // catalog::Kind
+  std::uint8_t type;         // catalog::Type
+  std::uint16_t first_cell;  // column in a row of (scope, lane)
   std::uint16_t instances;
-  std::uint16_t text_cells; // 0 unless type is text
+  std::uint16_t text_cells;  // 0 unless type is text
   std::uint16_t reserved0;
   std::uint32_t period_ms;
   double low, high, resolution;
 };
 static_assert(sizeof(CatalogEntry) == 144);
+static_assert(offsetof(CatalogEntry, scope) == 104 && offsetof(CatalogEntry, first_cell) == 108);
+static_assert(offsetof(CatalogEntry, period_ms) == 116 && offsetof(CatalogEntry, low) == 120);
 
 // One device. Constant: scope and parent. The rest by the part that reads the device.
 struct DeviceSlot {
-  std::uint32_t scope;       // catalog::Scope
-  std::uint32_t parent;      // device slot of the GPU of a MIG instance, else 0xffffffff
-  Word status;               // DeviceStatus
-  Word status_since_ns;      // boottime
-  Word index;                // nvidia-smi's index, or the place in its scope's list
-  Word generation;           // grows each time that the slot gets another device or it comes back
+  std::uint32_t scope;   // catalog::Scope
+  std::uint32_t parent;  // device slot of the GPU of a MIG instance, else 0xffffffff
+  Word status;           // DeviceStatus
+  Word status_since_ns;  // boottime
+  Word index;            // nvidia-smi's index, or the place in its scope's list
+  Word generation;       // grows each time that the slot gets another device or it comes back
   // The breadcrumb: which driver call is running (nvml::Call + 1; 0: none) and since when. What is
   // seen here past its deadline is a call that hangs.
   Word call;
   Word call_since_ns;
-  Word rows_before;          // rows older than this (boottime) belong to another device
+  Word rows_before;  // rows older than this (boottime) belong to another device
   Word reserved0[8];
 };
 static_assert(sizeof(DeviceSlot) == 128);
+inline constexpr std::size_t kDeviceConstantBytes = 8;
+static_assert(offsetof(DeviceSlot, status) == kDeviceConstantBytes);
 inline constexpr std::uint32_t kNoParent = 0xffff'ffff;
 
 // Whether a slot holds a device, and if it cannot be read, why. Part of the format.
@@ -164,9 +179,9 @@ enum class DeviceStatus : std::uint64_t {
 
 // One ring. Constant but for the two counters.
 struct RingEntry {
-  std::uint32_t device;     // device slot
-  std::uint8_t lane;        // catalog::Lane
-  std::uint8_t writer;      // Part
+  std::uint32_t device;  // device slot
+  std::uint8_t lane;     // catalog::Lane
+  std::uint8_t writer;   // Part
   std::uint16_t reserved0;
   std::uint32_t cells;      // a row
   std::uint32_t row_words;  // kRowHeaderWords + state words + cells
@@ -178,6 +193,9 @@ struct RingEntry {
   Word reserved1[1];
 };
 static_assert(sizeof(RingEntry) == 64);
+inline constexpr std::size_t kRingConstantBytes = 32;
+static_assert(offsetof(RingEntry, allocated) == kRingConstantBytes);
+static_assert(offsetof(RingEntry, capacity) == 16 && offsetof(RingEntry, published) == 48);
 
 // Words before a row's states: check, time, window start, window end.
 inline constexpr std::uint32_t kRowHeaderWords = 4;

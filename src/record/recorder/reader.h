@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,16 +12,10 @@
 #include "base/result.h"
 #include "catalog/row.h"
 #include "record/recorder/format.h"
+#include "record/recorder/layout.h"
+#include "record/recorder/row_state.h"
 
 namespace everywatt::recorder {
-
-// What a read of one row met.
-enum class RowState {
-  kOk,
-  kNotYet,   // not published
-  kLost,     // overwritten before or while it was read
-  kDamaged,  // its check word is wrong
-};
 
 struct Ring {
   std::uint32_t device = 0;
@@ -43,26 +38,42 @@ struct Device {
   std::int64_t rows_before_ns = 0;
 };
 
+class ColumnMap;
+struct RingPlace;
+struct Tables;
+
 // Read-only view of one recorder file: live, kept, from a crash, of another version, or hostile.
 // Every offset and count is checked once in open() and copied; nothing read later is trusted.
 // Safe to use from several threads at once. Costs no system call after open(). Never blocks the
-// writer. A file that is replaced while mapped stays readable; has_successor() tells.
+// writer. A file that is replaced while mapped stays readable; has_successor() tells. Text comes as
+// it was recorded: who shows it to people cleans it, for a file may be forged.
 class Reader {
  public:
+  // kNotFound, kNoPermission. kInvalidArgument: a symbolic link or no regular file. kCorrupt: not a
+  // recorder file, or damaged. kNotSupported: made by a newer or older version.
   static base::Result<std::unique_ptr<Reader>> open(const std::string& path);
   static base::Result<std::unique_ptr<Reader>> adopt(base::UniqueFd fd, const std::string& name);
+  ~Reader();
 
-  Source source() const;
+  Source source() const { return source_; }
   std::string boot_id() const;  // as /proc/sys/kernel/random/boot_id writes it
-  std::int64_t created_ns() const;
+  // Whether the rows' boottimes are this machine's now: else base::boottime_ns() says nothing on
+  // their age.
+  bool is_of_this_boot() const { return is_of_this_boot_; }
+  const Origin& origin() const { return origin_; }
+  std::int64_t created_ns() const { return origin_.created_ns; }
   std::int64_t wall_offset_ns() const;
   std::int64_t closed_ns() const;  // 0 while its writers live
   bool has_successor() const;
   const PartSlot& part(Part part) const;
-  std::uint64_t file_bytes() const;
+  std::uint64_t file_bytes() const { return file_bytes_; }
 
-  std::vector<Device> devices() const;  // used slots only, as of now
+  // Slots that are in use now, in order. Slots of a scope that this version does not know are left
+  // out, and a status that it does not know is kFailed.
+  std::vector<Device> devices() const;
+  // REQUIRES: slot < device_count().
   Device device(std::uint32_t slot) const;
+  std::uint32_t device_count() const { return static_cast<std::uint32_t>(devices_.size()); }
 
   // The ring of a (device, lane), or nothing.
   std::optional<std::uint32_t> find_ring(std::uint32_t device, catalog::Lane lane) const;
@@ -74,17 +85,19 @@ class Reader {
   std::uint64_t oldest(std::uint32_t ring) const;
 
   // Copies row `sequence` into `row`, of the ring's scope and lane. Columns that the file does not
-  // have are kNotSupported; columns that this version does not know are skipped.
+  // have are kNotSupported; columns that this version does not know are skipped. Unless kOk, `row`
+  // is clear.
   RowState read(std::uint32_t ring, std::uint64_t sequence, catalog::Row& row) const;
 
   // One row's time, checked like read() but for the check word. Nothing: not there (any more).
   std::optional<std::int64_t> read_time(std::uint32_t ring, std::uint64_t sequence) const;
-  // The first sequence in [oldest, published) whose time is >= `time_ns`, by bisection; published if
-  // none. Rows of a ring are in order of time.
+  // The first sequence in [oldest, published) whose time is >= `time_ns`, by bisection; published
+  // if none. Rows of a ring are in order of time.
   std::uint64_t lower_bound(std::uint32_t ring, std::int64_t time_ns) const;
 
   // One cell of one row without copying the rest: the fast path of a latest value. Its time and
-  // window come with it. Proves like read(), but leaves the check word alone.
+  // window come with it. Proves like read(), but leaves the check word alone. About 20 ns.
+  // REQUIRES: the metric is of the ring's scope and lane, and no text.
   struct Cell {
     catalog::Reading reading;
     std::int64_t time_ns = 0;
@@ -94,32 +107,38 @@ class Reader {
   RowState read_cell(std::uint32_t ring, std::uint64_t sequence, catalog::MetricId id,
                      unsigned instance, Cell& cell) const;
 
-  // True when the file's catalog has this metric.
+  // True when the file's catalog has this metric, in the same scope and lane and of the same type.
   bool has_metric(catalog::MetricId id) const;
 
  private:
   struct RingState {
     Ring shape;
-    std::uint32_t cells = 0;
     std::uint32_t row_words = 0;
+    std::uint32_t cells = 0;
     const RingEntry* entry = nullptr;
     const Word* rows = nullptr;
   };
-  // Where a known metric's cells lie in this file's rows; cells == 0: the file lacks it.
-  struct FileColumn {
-    std::uint32_t first_cell = 0;
-    std::uint32_t cells = 0;
+  struct DeviceState {
+    std::uint32_t scope = 0;
+    std::uint32_t parent = kNoParent;
+    const DeviceSlot* slot = nullptr;
+    std::array<std::uint32_t, catalog::kLaneCount> rings{};
   };
 
-  Reader() = default;
+  Reader(base::MappedFile mapped, const Tables& tables);
+  static base::Result<std::unique_ptr<Reader>> take(base::MappedFile mapped,
+                                                    const std::string& name);
+  static RingPlace place(const RingState& ring);
+
   base::MappedFile mapped_;
   const Header* header_ = nullptr;
-  std::uint32_t device_count_ = 0;
-  std::uint32_t device_entry_bytes_ = 0;
-  std::uint64_t device_offset_ = 0;
+  Source source_{};
+  Origin origin_;
+  std::uint64_t file_bytes_ = 0;
+  bool is_of_this_boot_ = false;
   std::vector<RingState> rings_;
-  std::vector<std::vector<std::uint32_t>> rings_by_device_;  // [device][lane], 0xffffffff: none
-  std::vector<FileColumn> columns_;                          // by MetricId
+  std::vector<DeviceState> devices_;
+  std::unique_ptr<const ColumnMap> columns_;
 };
 
 }  // namespace everywatt::recorder
