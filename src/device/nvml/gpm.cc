@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/nvml/gpm.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace everywatt::nvml {
+namespace {
+
+using abi::Return;
+using catalog::MetricId;
+using catalog::Reading;
+using catalog::Row;
+using catalog::State;
+
+struct Cell {
+  unsigned gpm_id;
+  MetricId metric;
+  unsigned instance;
+  Scale scale;
+};
+
+struct Single {
+  unsigned gpm_id;
+  MetricId metric;
+};
+constexpr std::array kRatios = {
+    Single{abi::gpm::kGraphicsUtil, MetricId::gpu_graphics_engine_active_ratio},
+    Single{abi::gpm::kSmUtil, MetricId::gpu_sm_active_ratio},
+    Single{abi::gpm::kSmOccupancy, MetricId::gpu_sm_occupancy_ratio},
+    Single{abi::gpm::kIntegerUtil, MetricId::gpu_integer_active_ratio},
+    Single{abi::gpm::kAnyTensorUtil, MetricId::gpu_tensor_active_ratio},
+    Single{abi::gpm::kDfmaTensorUtil, MetricId::gpu_tensor_dfma_active_ratio},
+    Single{abi::gpm::kHmmaTensorUtil, MetricId::gpu_tensor_hmma_active_ratio},
+    Single{abi::gpm::kDmmaTensorUtil, MetricId::gpu_tensor_dmma_active_ratio},
+    Single{abi::gpm::kImmaTensorUtil, MetricId::gpu_tensor_imma_active_ratio},
+    Single{abi::gpm::kDramBandwidthUtil, MetricId::gpu_dram_active_ratio},
+    Single{abi::gpm::kFp64Util, MetricId::gpu_fp64_active_ratio},
+    Single{abi::gpm::kFp32Util, MetricId::gpu_fp32_active_ratio},
+    Single{abi::gpm::kFp16Util, MetricId::gpu_fp16_active_ratio},
+};
+constexpr std::array kRates = {
+    Single{abi::gpm::kPcieTxPerSec, MetricId::gpu_pcie_transmit_bytes_per_second},
+    Single{abi::gpm::kPcieRxPerSec, MetricId::gpu_pcie_receive_bytes_per_second},
+    Single{abi::gpm::kNvLinkTotalTxPerSec, MetricId::gpu_nvlink_transmit_bytes_per_second},
+    Single{abi::gpm::kNvLinkTotalRxPerSec, MetricId::gpu_nvlink_receive_bytes_per_second},
+    Single{abi::gpm::kC2cTotalTxPerSec, MetricId::gpu_c2c_transmit_bytes_per_second},
+    Single{abi::gpm::kC2cTotalRxPerSec, MetricId::gpu_c2c_receive_bytes_per_second},
+};
+
+std::vector<Cell> list_cells() {
+  std::vector<Cell> cells;
+  for (const Single& one : kRatios) cells.push_back({one.gpm_id, one.metric, 0, kPercent});
+  for (const Single& one : kRates) cells.push_back({one.gpm_id, one.metric, 0, kMebi});
+  const auto add = [&](MetricId metric, Scale scale, auto id_of) {
+    for (unsigned i = 0; i < catalog::metric(metric).instances; ++i) {
+      cells.push_back({id_of(i), metric, i, scale});
+    }
+  };
+  add(MetricId::gpu_nvlink_link_transmit_bytes_per_second, kMebi, abi::gpm::nvlink_tx_per_sec);
+  add(MetricId::gpu_nvlink_link_receive_bytes_per_second, kMebi, abi::gpm::nvlink_rx_per_sec);
+  add(MetricId::gpu_nvdec_active_ratio, kPercent, abi::gpm::nvdec_util);
+  add(MetricId::gpu_nvenc_active_ratio, kPercent, abi::gpm::nvenc_util);
+  add(MetricId::gpu_nvjpg_active_ratio, kPercent, abi::gpm::nvjpg_util);
+  add(MetricId::gpu_nvofa_active_ratio, kPercent, abi::gpm::nvofa_util);
+  return cells;
+}
+
+// All that is asked for in one call, in the order of the question.
+const std::vector<Cell>& cells() {
+  static const std::vector<Cell> all = list_cells();
+  return all;
+}
+
+// The counters stood still: DRAM is 0/0, and everything else 0.
+bool has_moved(const abi::GpmMetricsGet& request, Elsewhere elsewhere) {
+  bool is_all_zero = true;
+  for (unsigned i = 0; i < request.num_metrics; ++i) {
+    const abi::GpmMetric& metric = request.metrics[i];
+    if (metric.nvml_return != Return::kSuccess) continue;
+    if (std::isnan(metric.value)) return false;
+    if (metric.value != 0) is_all_zero = false;
+  }
+  return !(is_all_zero && elsewhere == Elsewhere::kBusy);
+}
+
+}  // namespace
+
+Answer<Gpm> Gpm::open(Device& device) {
+  abi::GpmSupport support{};
+  support.version = abi::kGpmSupportVersion;
+  // A MIG instance has what its GPU has; the question is refused on its handle.
+  if (!device.is_mig()) {
+    const Return code = device.call<Call::kGpmQueryDeviceSupport>(&support);
+    if (code != Return::kSuccess) return std::unexpected(state_of(code));
+    if (support.is_supported_device == 0) return std::unexpected(State::kNotSupported);
+  }
+  Gpm gpm(device);
+  for (abi::GpmSample* sample : {&gpm.older_, &gpm.newer_}) {
+    const Return code = device.library().call<Call::kGpmSampleAlloc>(device.trace(), sample);
+    if (code != Return::kSuccess) return std::unexpected(state_of(code));
+  }
+  gpm.request_ = std::make_unique<abi::GpmMetricsGet>();
+  return gpm;
+}
+
+Gpm::Gpm(Gpm&& other) noexcept
+    : device_(other.device_),
+      older_(std::exchange(other.older_, nullptr)),
+      newer_(std::exchange(other.newer_, nullptr)),
+      older_ns_(std::exchange(other.older_ns_, 0)),
+      newer_ns_(std::exchange(other.newer_ns_, 0)),
+      request_(std::move(other.request_)) {}
+
+Gpm& Gpm::operator=(Gpm&& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(older_, other.older_);
+  std::swap(newer_, other.newer_);
+  std::swap(older_ns_, other.older_ns_);
+  std::swap(newer_ns_, other.newer_ns_);
+  std::swap(request_, other.request_);
+  return *this;
+}
+
+Gpm::~Gpm() {
+  for (const abi::GpmSample sample : {older_, newer_}) {
+    if (sample == nullptr) continue;
+    static_cast<void>(device_->library().call<Call::kGpmSampleFree>(device_->trace(), sample));
+  }
+}
+
+State Gpm::take(std::int64_t now_ns) {
+  abi::GpmSample& sample = older_ns_ == 0 ? older_ : newer_;
+  const Return code =
+      device_->is_mig() ? device_->call<Call::kGpmMigSampleGet>(device_->gpu_instance_id(), sample)
+                        : device_->call<Call::kGpmSampleGet>(sample);
+  if (code != Return::kSuccess) {
+    // What a failed call left in the sample is unknown.
+    if (older_ns_ != 0) newer_ns_ = 0;
+    return state_of(code);
+  }
+  (older_ns_ == 0 ? older_ns_ : newer_ns_) = now_ns;
+  return State::kOk;
+}
+
+State Gpm::form(Row& row, Elsewhere elsewhere) {
+  if (older_ns_ == 0 || newer_ns_ == 0) return State::kNoNewValue;
+  const std::vector<Cell>& asked = cells();
+  request_->version = abi::kGpmMetricsGetVersion;
+  request_->num_metrics = static_cast<unsigned>(asked.size());
+  request_->sample1 = older_;
+  request_->sample2 = newer_;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    request_->metrics[i] = {.metric_id = asked[i].gpm_id,
+                            .nvml_return = Return::kUnknown,
+                            .value = 0,
+                            .names = {}};
+  }
+  const Return code =
+      device_->library().call<Call::kGpmMetricsGet>(device_->trace(), request_.get());
+  if (code != Return::kSuccess) return state_of(code);
+  if (!has_moved(*request_, elsewhere)) return State::kNoNewValue;
+
+  put_metrics(row);
+  row.time_ns = newer_ns_;
+  row.window_start_ns = older_ns_;
+  row.window_end_ns = newer_ns_;
+  std::swap(older_, newer_);
+  older_ns_ = std::exchange(newer_ns_, 0);
+  return State::kOk;
+}
+
+void Gpm::put_metrics(Row& row) {
+  const std::vector<Cell>& asked = cells();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const Cell& cell = asked[i];
+    const abi::GpmMetric& metric = request_->metrics[i];
+    if (metric.nvml_return != Return::kSuccess) {
+      row.set_reading(cell.metric, Reading::absent(state_of(metric.nvml_return)), cell.instance);
+      continue;
+    }
+    device_->put_value(row, cell.metric, metric.value * cell.scale.times / cell.scale.by,
+                       cell.instance);
+  }
+}
+
+void Gpm::reset() {
+  older_ns_ = 0;
+  newer_ns_ = 0;
+}
+
+}  // namespace everywatt::nvml
