@@ -11,10 +11,10 @@ namespace everywatt::base {
 }  // namespace everywatt::base
 
 // A programmer's mistake: always on, never for input that comes from outside.
-#define CHECK(condition)                                                       \
-  do {                                                                         \
-    if (!(condition)) [[unlikely]]                                             \
-      ::everywatt::base::check_failed(__FILE__, __LINE__, #condition);         \
+#define CHECK(condition)                                               \
+  do {                                                                 \
+    if (!(condition)) [[unlikely]]                                     \
+      ::everywatt::base::check_failed(__FILE__, __LINE__, #condition); \
   } while (false)
 
 #ifdef NDEBUG

@@ -40,10 +40,18 @@ LocalTime to_local(std::int64_t wall_ns) {
 
 }  // namespace
 
-std::int64_t boottime_ns() { return read_clock(CLOCK_BOOTTIME); }
-std::int64_t walltime_ns() { return read_clock(CLOCK_REALTIME); }
-std::int64_t process_cpu_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
-std::int64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+std::int64_t boottime_ns() {
+  return read_clock(CLOCK_BOOTTIME);
+}
+std::int64_t walltime_ns() {
+  return read_clock(CLOCK_REALTIME);
+}
+std::int64_t process_cpu_ns() {
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+std::int64_t thread_cpu_ns() {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
 
 std::string format_time(std::int64_t wall_ns) {
   const LocalTime local = to_local(wall_ns);

@@ -49,6 +49,8 @@ void set_log_role(std::string_view name) {
   name.copy(role.data(), role.size() - 1);
 }
 
-void set_log_level(LogLevel level) { most_detailed.store(level, std::memory_order_relaxed); }
+void set_log_level(LogLevel level) {
+  most_detailed.store(level, std::memory_order_relaxed);
+}
 
 }  // namespace everywatt::base

@@ -7,8 +7,9 @@ namespace everywatt::base {
 
 enum class LogLevel { kError, kWarning, kNotice, kDebug };
 
-// One line of text for people on stderr: "everywatt[sampler] warning: ...". Line breaks and control
-// characters in `text` are replaced, so that text from outside cannot forge a line. Thread-safe.
+// One line of text for people on stderr: "everywatt[sampler]: warning: ...". Line breaks and
+// control characters in `text` are replaced, so that text from outside cannot forge a line.
+// Thread-safe.
 void log(LogLevel level, std::string_view text);
 
 // The word in brackets, set once at start by each process ("supervisor", "sampler", ...), and the

@@ -30,7 +30,7 @@ MappedFile::~MappedFile() {
 }
 
 Result<MappedFile> MappedFile::map(UniqueFd fd, MapAccess access, const std::string& name) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno("stat", name);
   if (!S_ISREG(status.st_mode)) {
     return fail(Code::kInvalidArgument, fmt::format("{} is not a regular file", name));
@@ -48,8 +48,8 @@ Result<MappedFile> MappedFile::map(UniqueFd fd, MapAccess access, const std::str
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path, MapAccess access) {
-  const int flags = (access == MapAccess::kReadWrite ? O_RDWR : O_RDONLY) | O_CLOEXEC |
-                    O_NOFOLLOW | O_NONBLOCK;
+  const int flags =
+      (access == MapAccess::kReadWrite ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   UniqueFd fd(::open(path.c_str(), flags));
   if (!fd.is_open()) return fail_errno("open", path);
   return map(std::move(fd), access, path);

@@ -14,8 +14,9 @@ namespace everywatt::base {
 enum class MapAccess { kReadOnly, kReadWrite };
 
 // A whole file mapped shared. Move-only; unmaps in the destructor; the descriptor stays open.
-// A reader that maps a file which somebody truncates later would get SIGBUS: files of ours are never
-// truncated once they have their name, and open() re-reads the size, so callers may trust size().
+// A reader that maps a file which somebody truncates later would get SIGBUS: files of ours are
+// never truncated once they have their name, and open() re-reads the size, so callers may trust
+// size().
 class MappedFile {
  public:
   MappedFile() = default;

@@ -58,12 +58,27 @@ bool is_wide(char32_t code) {
   return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
          (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
          (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
-         (code >= 0xffe0 && code <= 0xffe6) || (code >= 0x20000 && code <= 0x3fffd);
+         (code >= 0xffe0 && code <= 0xffe6) || (code >= 0x1f300 && code <= 0x1faff) ||
+         (code >= 0x20000 && code <= 0x3fffd);
+}
+
+// Combining marks, joiners and variation selectors.
+bool is_zero_width(char32_t code) {
+  return (code >= 0x300 && code <= 0x36f) || (code >= 0x200b && code <= 0x200d) ||
+         (code >= 0xfe00 && code <= 0xfe0f) || code == 0xfeff;
+}
+
+// What moves the cursor, ends a line or turns the direction of what follows: the control characters
+// of ASCII and Latin-1, the line separators, the marks of bidirectional text.
+bool is_control(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i;
@@ -170,7 +185,7 @@ std::string clean_text(std::string_view text, std::size_t limit_bytes) {
     std::string_view piece = text.substr(0, std::max<std::size_t>(c.length, 1));
     text.remove_prefix(piece.size());
     if (c.length == 0) piece = "\xef\xbf\xbd";
-    if (c.length == 1 && (c.code < 0x20 || c.code == 0x7f)) piece = " ";
+    if (c.length != 0 && is_control(c.code)) piece = " ";
     if (out.size() + piece.size() > limit_bytes) break;
     out += piece;
   }
@@ -197,7 +212,7 @@ std::size_t display_width(std::string_view text) {
   while (!text.empty()) {
     const Utf8Char c = decode(text);
     text.remove_prefix(std::max<std::size_t>(c.length, 1));
-    width += is_wide(c.code) ? 2 : 1;
+    if (!is_zero_width(c.code)) width += is_wide(c.code) ? 2 : 1;
   }
   return width;
 }

@@ -19,7 +19,8 @@ inline constexpr std::array kRatioBands = {0.0, 0.05, 0.1, 0.2, 0.3,  0.4, 0.5,
 // behind the last one is +Inf.
 inline constexpr std::array kPowerBands = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0};
 
-// The cell that counts `value`: the first whose bound is not below it, else the one behind the last.
+// The cell that counts `value`: the first whose bound is not below it, else the one behind the
+// last.
 constexpr std::size_t band_of(std::span<const double> bounds, double value) {
   return static_cast<std::size_t>(std::ranges::lower_bound(bounds, value) - bounds.begin());
 }
