@@ -72,7 +72,7 @@ Device make_device(const View& view, const recorder::Device& source) {
                 .name = text_by_name(view, source.slot, name_metric(source.scope)),
                 .uuid = {},
                 .pci_address = {}};
-  if (source.parent != recorder::kNoParent) {
+  if (source.parent < view.recorder().device_count()) {
     device.parent = source.parent;
     device.parent_index = view.recorder().device(source.parent).index;
   }

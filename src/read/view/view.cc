@@ -172,9 +172,23 @@ std::uint64_t View::end_at(std::uint32_t ring, std::int64_t time_ns) const {
 Latest View::latest_at(const Handle& handle, std::int64_t now) const {
   if (handle.ring == Handle::kNoRing) return absent(State::kNotSupported, Absence::kNoRing);
   const recorder::Device device = recorder_->device(handle.slot);
+  Latest found = catalog::metric(handle.id).type == catalog::Type::kText
+                     ? find_text(handle, now, device.rows_before_ns)
+                     : find_cell(handle, now, device.rows_before_ns);
   const bool keeps = outlives_device(recorder_->ring(handle.ring).lane);
-  const bool away = !keeps && is_away(device.status) && device.status_since_ns <= now;
+  if (found.time_ns == 0) found.absence = Absence::kNoRows;
+  if (found.is_ok()) found.absence = Absence::kPresent;
+  if (!keeps && is_away(device.status) && device.status_since_ns <= now) {
+    found.reading = catalog::Reading::absent(status_state(device.status));
+    found.absence = Absence::kDevice;
+  } else if (found.time_ns != 0 && is_stale(handle, found.age_ns)) {
+    found.reading = catalog::Reading::absent(State::kNotRead);
+    found.absence = Absence::kStale;
+  }
+  return found;
+}
 
+Latest View::find_cell(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const {
   Latest found;
   recorder::Reader::Cell cell;
   std::uint64_t end = recorder_->published(handle.ring);
@@ -190,9 +204,10 @@ Latest View::latest_at(const Handle& handle, std::int64_t now) const {
     }
     --end;
     if (row != RowState::kOk) continue;
-    if (cell.time_ns < device.rows_before_ns) break;
+    if (cell.time_ns < rows_before_ns) break;
     const State state = cell.reading.state;
-    if (found.time_ns == 0 || (state != State::kNotRead && state != State::kNoNewValue)) {
+    const bool is_final = state != State::kNotRead && state != State::kNoNewValue;
+    if (found.time_ns == 0 || is_final) {
       found = {.reading = cell.reading,
                .absence = Absence::kState,
                .time_ns = cell.time_ns,
@@ -200,18 +215,28 @@ Latest View::latest_at(const Handle& handle, std::int64_t now) const {
                .window_end_ns = cell.window_end_ns,
                .age_ns = now - cell.time_ns};
     }
-    if (state != State::kNotRead && state != State::kNoNewValue) break;
-  }
-  if (found.time_ns == 0) found.absence = Absence::kNoRows;
-  if (found.is_ok()) found.absence = Absence::kPresent;
-  if (away) {
-    found.reading = catalog::Reading::absent(status_state(device.status));
-    found.absence = Absence::kDevice;
-  } else if (found.time_ns != 0 && is_stale(handle, found.age_ns)) {
-    found.reading = catalog::Reading::absent(State::kNotRead);
-    found.absence = Absence::kStale;
+    if (is_final) break;
   }
   return found;
+}
+
+// The reading of a text says whether there is one; text() gives it.
+Latest View::find_text(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const {
+  const recorder::Ring& ring = recorder_->ring(handle.ring);
+  catalog::Row row(ring.scope, ring.lane);
+  std::uint64_t end = end_at(handle.ring, now);
+  const std::uint64_t oldest = recorder_->oldest(handle.ring);
+  for (unsigned tries = 0; end > oldest && tries < kBadRows; ++tries) {
+    if (recorder_->read(handle.ring, --end, row) != RowState::kOk) continue;
+    if (row.time_ns < rows_before_ns) break;
+    return {.reading = {row.state(handle.id, handle.instance), 0},
+            .absence = Absence::kState,
+            .time_ns = row.time_ns,
+            .window_start_ns = 0,
+            .window_end_ns = 0,
+            .age_ns = now - row.time_ns};
+  }
+  return {};
 }
 
 bool View::is_stale(const Handle& handle, std::int64_t age_ns) const {
@@ -234,11 +259,11 @@ std::optional<double> View::number(std::uint32_t slot, catalog::MetricId id,
   return number(handle(slot, id, instance));
 }
 
-std::string View::text(std::uint32_t slot, catalog::MetricId id) const {
+std::string View::text(std::uint32_t slot, catalog::MetricId id, unsigned instance) const {
   const catalog::Metric& metric = catalog::metric(id);
   catalog::Row row(metric.scope, metric.lane);
   if (!newest_row(slot, metric.lane, row)) return {};
-  return std::string(row.text(id));
+  return std::string(row.text(id, instance));
 }
 
 bool View::newest_row(std::uint32_t slot, Lane lane, catalog::Row& row) const {

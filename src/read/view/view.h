@@ -96,7 +96,7 @@ class View {
   std::optional<double> number(std::uint32_t slot, catalog::MetricId id,
                                unsigned instance = 0) const;
   // "" when absent. REQUIRES: a text metric.
-  std::string text(std::uint32_t slot, catalog::MetricId id) const;
+  std::string text(std::uint32_t slot, catalog::MetricId id, unsigned instance = 0) const;
 
   // The sequence after the last row of `ring` at or before `time_ns`.
   std::uint64_t end_at(std::uint32_t ring, std::int64_t time_ns) const;
@@ -115,6 +115,8 @@ class View {
 
  private:
   View() = default;
+  Latest find_cell(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const;
+  Latest find_text(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const;
   bool is_stale(const Handle& handle, std::int64_t age_ns) const;
 
   std::unique_ptr<recorder::Reader> recorder_;
