@@ -36,7 +36,7 @@ struct Arguments {
   Command command = Command::kOverview;
   std::string shown;
 
-  Language language = Language::kEnglish;
+  Language language = Language::kEn;
   OutputForm form = OutputForm::kText;
 
   // Where to read from and what to run on.

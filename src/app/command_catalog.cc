@@ -14,7 +14,7 @@ void append_optional(JsonText& json, std::string_view key, std::string_view text
 }
 
 std::string format_json(Language language) {
-  const bool is_chinese = language == Language::kChinese;
+  const bool is_chinese = language == Language::kZh;
   JsonText json;
   json.begin_array();
   for (const catalog::Metric& metric : catalog::metrics()) {
@@ -52,7 +52,7 @@ std::string format_table(Language language) {
     table.add({std::string(metric.name), std::string(catalog::unit_name(metric.unit)),
                std::string(catalog::kind_name(metric.kind)),
                std::string(catalog::lane_name(metric.lane)),
-               std::string(language == Language::kChinese ? metric.zh : metric.en)});
+               std::string(language == Language::kZh ? metric.zh : metric.en)});
   }
   return table.format();
 }

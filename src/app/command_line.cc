@@ -222,7 +222,7 @@ constexpr auto kCommands = std::to_array<CommandRow>({
 });
 
 void translate_labels(CLI::App& app, Language language) {
-  if (language != Language::kChinese) return;
+  if (language != Language::kZh) return;
   const auto formatter = std::make_shared<CLI::Formatter>();
   formatter->label("Usage", "用法");
   formatter->label("Options", "选项");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/arguments.h"
+#include "app/config.h"
 #include "app/exit_code.h"
 #include "base/result.h"
 
@@ -10,5 +11,19 @@
 namespace everywatt::app {
 
 base::Result<ExitCode> run_catalog(const Arguments& arguments);
+base::Result<ExitCode> run_check_config(const Arguments& arguments);
+base::Result<ExitCode> run_import(const Arguments& arguments);
+
+base::Result<ExitCode> run_overview(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_discover(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_get(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_watch(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_history(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_events(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_processes(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_free(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_why(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_record(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config);
 
 }  // namespace everywatt::app

@@ -47,7 +47,7 @@ std::string home_config_path() {
 Config default_config() {
   ConfigReading reading;
   for (const ConfigKey& key : config_keys()) {
-    read_setting(fmt::format("{}={}", key.name, key.fallback), Language::kEnglish, reading);
+    read_setting(fmt::format("{}={}", key.name, key.fallback), Language::kEn, reading);
   }
   CHECK(reading.faults.empty());
   reading.config.settings.clear();
@@ -87,7 +87,7 @@ std::string format_default_config(Language language) {
       section = key.name.substr(0, dot);
       out += fmt::format("\n[{}]\n", section);
     }
-    out += '\n' + comment(language == Language::kChinese ? key.zh : key.en);
+    out += '\n' + comment(language == Language::kZh ? key.zh : key.en);
     out += describe_bounds(key, language);
     out += fmt::format("#{} = {}\n", key.name.substr(dot + 1), key.fallback);
   }

@@ -14,8 +14,8 @@ std::string_view variable(const char* name) {
 }  // namespace
 
 std::optional<Language> parse_language(std::string_view word) {
-  if (word == "en") return Language::kEnglish;
-  if (word == "zh") return Language::kChinese;
+  if (word == "en") return Language::kEn;
+  if (word == "zh") return Language::kZh;
   return std::nullopt;
 }
 
@@ -23,9 +23,9 @@ Language language_of_locale(std::string_view lc_all, std::string_view lc_message
                             std::string_view lang) {
   for (const std::string_view locale : {lc_all, lc_messages, lang}) {
     if (locale.empty()) continue;
-    return locale.starts_with("zh") ? Language::kChinese : Language::kEnglish;
+    return locale.starts_with("zh") ? Language::kZh : Language::kEn;
   }
-  return Language::kEnglish;
+  return Language::kEn;
 }
 
 Language language_of_environment() {

@@ -4,10 +4,12 @@
 #include <optional>
 #include <string_view>
 
+#include "catalog/glossary.h"
+
 namespace everywatt::app {
 
 // What people are spoken to in. Names of metrics, keys and states are the same in both.
-enum class Language { kEnglish, kChinese };
+using Language = catalog::Lang;
 
 // "en", "zh"; nothing for another word.
 std::optional<Language> parse_language(std::string_view word);

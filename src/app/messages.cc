@@ -20,7 +20,7 @@ std::span<const MessageText> messages() {
 
 std::string_view text(Language language, Message message) {
   const MessageText& both = kMessages[static_cast<unsigned>(message)];
-  return language == Language::kChinese ? both.zh : both.en;
+  return language == Language::kZh ? both.zh : both.en;
 }
 
 std::string format_message(Language language, Message message, fmt::format_args arguments) {

@@ -6,10 +6,74 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/config.h"
+#include "app/messages.h"
 #include "app/output.h"
+#include "base/check.h"
 
 namespace everywatt::app {
 namespace {
+
+// The configuration of a command that needs one; the first fault is the error.
+base::Result<Config> load_config(const Arguments& arguments) {
+  auto reading = read_config(arguments.config, arguments.settings, arguments.language);
+  if (!reading) return std::unexpected(reading.error());
+  if (!reading->faults.empty()) {
+    const std::size_t others = reading->faults.size() - 1;
+    return base::fail(base::Code::kInvalidArgument, reading->faults.front(),
+                      others == 0 ? "" : say(arguments.language, Message::config_more, others));
+  }
+  if (arguments.command == Command::kServe) {
+    for (const std::string& note : reading->notes) {
+      print_note(note);
+    }
+  }
+  Config& config = reading->config;
+  const auto prefer = [](std::string& setting, const std::string& argument) {
+    if (!argument.empty()) setting = argument;
+  };
+  prefer(config.run_folder, arguments.run_folder);
+  prefer(config.nvml_library, arguments.nvml_library);
+  prefer(config.host_root, arguments.host_root);
+  prefer(config.kernel_log, arguments.kernel_log);
+  return config;
+}
+
+base::Result<ExitCode> run_with_config(const Arguments& arguments) {
+  const base::Result<Config> config = load_config(arguments);
+  if (!config) return std::unexpected(config.error());
+  switch (arguments.command) {
+    case Command::kOverview:
+      return run_overview(arguments, *config);
+    case Command::kServe:
+      return run_serve(arguments, *config);
+    case Command::kDiscover:
+      return run_discover(arguments, *config);
+    case Command::kGet:
+      return run_get(arguments, *config);
+    case Command::kWatch:
+      return run_watch(arguments, *config);
+    case Command::kHistory:
+      return run_history(arguments, *config);
+    case Command::kEvents:
+      return run_events(arguments, *config);
+    case Command::kProcesses:
+      return run_processes(arguments, *config);
+    case Command::kFree:
+      return run_free(arguments, *config);
+    case Command::kWhy:
+      return run_why(arguments, *config);
+    case Command::kRecord:
+      return run_record(arguments, *config);
+    case Command::kShowText:
+    case Command::kCatalog:
+    case Command::kImport:
+    case Command::kCheckConfig:
+      break;
+  }
+  CHECK(false);
+  return kBadUsage;
+}
 
 base::Result<ExitCode> run_command(const Arguments& arguments) {
   switch (arguments.command) {
@@ -18,8 +82,12 @@ base::Result<ExitCode> run_command(const Arguments& arguments) {
       return kFine;
     case Command::kCatalog:
       return run_catalog(arguments);
+    case Command::kImport:
+      return run_import(arguments);
+    case Command::kCheckConfig:
+      return run_check_config(arguments);
     default:
-      return base::fail(base::Code::kNotSupported, "not there yet");
+      return run_with_config(arguments);
   }
 }
 

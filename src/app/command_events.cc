@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "app/commands.h"
+#include "app/device_names.h"
+#include "app/json_text.h"
+#include "app/messages.h"
+#include "app/output.h"
+#include "app/selection.h"
+#include "app/source.h"
+#include "app/table.h"
+#include "base/clock.h"
+#include "read/view/events.h"
+#include "read/view/processes.h"
+
+namespace everywatt::app {
+namespace {
+
+// How soon a new event is shown. Looking costs a few loads.
+constexpr std::chrono::milliseconds kFollowInterval{100};
+
+// The devices that were asked for; empty: all, also what concerns no device.
+using Slots = std::set<std::uint32_t>;
+
+std::vector<view::Event> read_wanted(const view::View& view, std::int64_t from_ns,
+                                     std::int64_t to_ns, const Slots& slots) {
+  std::vector<view::Event> events = view::read_events(view, {.from_ns = from_ns, .to_ns = to_ns});
+  std::erase_if(events, [&slots](const view::Event& event) {
+    return !slots.empty() && (!event.slot || !slots.contains(*event.slot));
+  });
+  return events;
+}
+
+std::string shown_number(const std::optional<std::uint64_t>& number) {
+  return number ? std::to_string(*number) : "";
+}
+
+Table make_table(Language language) {
+  return Table({{say(language, Message::heading_time)},
+                {say(language, Message::heading_device)},
+                {say(language, Message::heading_event)},
+                {say(language, Message::heading_code), Align::kRight},
+                {say(language, Message::heading_pid), Align::kRight},
+                {say(language, Message::heading_text)}});
+}
+
+void add_row(Table& table, const view::Event& event, const DeviceNames& names) {
+  table.add({base::format_time(event.wall_ns), event.slot ? names.label(*event.slot) : "",
+             event.kind_name(), shown_number(event.code), shown_number(event.pid), event.text});
+}
+
+std::string format_json_line(const view::View& view, const view::Event& event,
+                             const DeviceNames& names) {
+  JsonText json;
+  json.begin_object();
+  json.key("time").string(base::format_time(event.wall_ns));
+  json.key("unix_ns").number(event.wall_ns);
+  json.key("event").string(event.kind_name());
+  json.key("source").string(catalog::event_source_name(event.source));
+  const view::Device* device = event.slot ? names.find(*event.slot) : nullptr;
+  if (device != nullptr) {
+    json.key("device").string(device->label());
+    if (!device->uuid.empty()) json.key("uuid").string(device->uuid);
+  }
+  if (event.code) json.key("code").number(*event.code);
+  if (event.pid) json.key("pid").number(*event.pid);
+  if (event.identity != 0) {
+    if (const auto identity = view::find_identity(view, event.identity)) {
+      json.key("user").string(identity->user);
+      json.key("command").string(identity->command);
+    }
+  }
+  if (!event.text.empty()) json.key("text").string(event.text);
+  json.end_object();
+  return json.take() + "\n";
+}
+
+std::string format_events(const Arguments& arguments, const view::View& view,
+                          const std::vector<view::Event>& events) {
+  const DeviceNames names(view);
+  if (arguments.form == OutputForm::kJson) {
+    std::string out;
+    for (const view::Event& event : events) {
+      out += format_json_line(view, event, names);
+    }
+    return out;
+  }
+  Table table = make_table(arguments.language);
+  for (const view::Event& event : events) {
+    add_row(table, event, names);
+  }
+  return table.format();
+}
+
+// Until the reader is killed: new events, each once, also when the recorder is replaced.
+base::Result<ExitCode> follow(const Arguments& arguments, const Config& config, Source source,
+                              const Slots& slots, std::int64_t shown_until_ns) {
+  std::set<std::pair<std::uint32_t, std::uint64_t>> shown;
+  while (true) {
+    std::this_thread::sleep_for(kFollowInterval);
+    if (source.view->is_replaced()) {
+      auto next = open_source(arguments, config, NoDaemon::kComplain);
+      if (!next) return std::unexpected(next.error());
+      source = *std::move(next);
+      shown.clear();
+    }
+    // An event of another ring may be published a little later than one that happened after it.
+    constexpr std::int64_t kLateNs = 2'000'000'000;
+    std::vector<view::Event> events = read_wanted(*source.view, shown_until_ns - kLateNs, 0, slots);
+    std::erase_if(events, [&](const view::Event& event) {
+      return event.time_ns <= shown_until_ns - kLateNs ||
+             !shown.emplace(event.ring, event.sequence).second;
+    });
+    if (events.empty()) continue;
+    std::string out = format_events(arguments, *source.view, events);
+    if (arguments.form == OutputForm::kText) out.erase(0, out.find('\n') + 1);
+    print(out);
+  }
+}
+
+}  // namespace
+
+base::Result<ExitCode> run_events(const Arguments& arguments, const Config& config) {
+  auto source =
+      open_source(arguments, config, arguments.follow ? NoDaemon::kComplain : NoDaemon::kShowOld);
+  if (!source) return std::unexpected(source.error());
+  const view::View& view = *source->view;
+  Slots slots;
+  if (!arguments.gpus.empty()) {
+    const auto gpus = select_gpus(view, config, arguments.gpus);
+    if (!gpus) return std::unexpected(gpus.error());
+    for (const view::Device& gpu : *gpus) {
+      slots.insert(gpu.slot);
+    }
+  }
+  const std::int64_t now_ns = view.now_ns();
+  const std::int64_t to_ns = now_ns - arguments.until_ns.value_or(0);
+  print(
+      format_events(arguments, view, read_wanted(view, now_ns - arguments.since_ns, to_ns, slots)));
+  if (!arguments.follow || source->kind == SourceKind::kFile) return kFine;
+  return follow(arguments, config, *std::move(source), slots, now_ns);
+}
+
+}  // namespace everywatt::app
