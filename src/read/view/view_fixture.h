@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <map>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/unique_fd.h"
 #include "read/view/view.h"
 #include "record/recorder/layout.h"
@@ -45,7 +45,7 @@ class Machine {
                    [static_cast<unsigned>(catalog::Lane::kIdentity)] = 64;
     auto file = shape.path.empty() ? recorder::File::create_anonymous(layout)
                                    : recorder::File::create(shape.path, 0644, layout);
-    EXPECT_TRUE(file) << file.error().message;
+    CHECK(file);
     file_ = std::move(*file);
     gpus_ = file_->slots(catalog::Scope::kGpu);
     for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
@@ -97,7 +97,7 @@ class Machine {
     const auto known = writers_.find(key);
     if (known != writers_.end()) return known->second;
     auto writer = file_->writer(slot, lane);
-    EXPECT_TRUE(writer) << writer.error().message;
+    CHECK(writer);
     return writers_.emplace(key, *writer).first->second;
   }
 
@@ -109,7 +109,7 @@ class Machine {
   std::unique_ptr<View> view_with(base::Clock clock) const {
     auto reader =
         recorder::Reader::adopt(base::UniqueFd(::fcntl(file_->fd(), F_DUPFD_CLOEXEC, 0)), "test");
-    EXPECT_TRUE(reader) << reader.error().message;
+    CHECK(reader);
     return View::adopt(std::move(*reader), nullptr, std::move(clock));
   }
 
