@@ -24,8 +24,8 @@ from daemon import Daemon  # noqa: E402
 from processes import cpu_seconds, tree  # noqa: E402
 
 BARE = Path(os.environ.get("EVERYWATT_BARE", HERE.parent.parent / "build/release/bench/bare_nvml"))
-HARDWARE_PACE = ["--set", "sampler.gpm=fast"]
-SECOND_PACE = ["--set", "sampler.gpm=slow"]
+HARDWARE_PACE = ["--set", 'lanes.gpm_pace="fast"']
+SECOND_PACE = ["--set", 'lanes.gpm_pace="slow"']
 
 
 class Load:
