@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "base/check.h"
+#include "catalog/bands.h"
 
 namespace everywatt::catalog {
 namespace {
@@ -66,10 +67,6 @@ void for_each_bit(std::uint64_t mask, Function&& function) {
   for (; mask != 0; mask &= mask - 1)
     function(static_cast<unsigned>(std::countr_zero(mask)));
 }
-
-constexpr std::array kRatioBounds{0.01, 0.05, 0.1, 0.2, 0.3,  0.4, 0.5,
-                                  0.6,  0.7,  0.8, 0.9, 0.95, 1.0};
-constexpr std::array kLimitShareBounds{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0};
 
 // NVML's memory locations, in its order.
 constexpr std::array<std::string_view, 8> kEccLocations{
@@ -131,15 +128,8 @@ unsigned clock_event_instance(unsigned bit) {
 
 std::span<const double> histogram_bounds(MetricId id) {
   if (metric(id).instance_label != "le") return {};
-  if (id == MetricId::gpu_power_sampled_watts_bucket) return kLimitShareBounds;
-  return kRatioBounds;
-}
-
-unsigned histogram_band(MetricId id, double value) {
-  const std::span<const double> bounds = histogram_bounds(id);
-  CHECK(!bounds.empty());
-  const auto band = std::ranges::lower_bound(bounds, value) - bounds.begin();
-  return std::min(static_cast<unsigned>(band), metric(id).instances - 1u);
+  if (id == MetricId::gpu_power_sampled_watts_bucket) return kPowerBands;
+  return kRatioBands;
 }
 
 std::string instance_name(MetricId id, unsigned instance) {

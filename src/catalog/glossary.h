@@ -50,12 +50,10 @@ bool is_known_xid(std::uint64_t code);
 // location or lane name, a clock event slug, the upper bound of a band ("0.05", for power in watts
 // the bound in tenths of the limit as histogram_bounds() has it, "+Inf" for the last).
 std::string instance_name(MetricId id, unsigned instance);
-// Upper bounds of the bands of a NAME_bucket metric, in order. For gpu_power_sampled_watts_bucket
-// they are shares of gpu_power_limit_max_watts and the band above the last has none. Empty for any
-// other metric.
+// Upper bounds of the bands of a NAME_bucket metric (bands.h), in order. For
+// gpu_power_sampled_watts_bucket they are shares of gpu_power_limit_max_watts and the band above
+// the last has none. Empty for any other metric.
 std::span<const double> histogram_bounds(MetricId id);
-// The instance that counts `value`, given in the unit of the bounds. REQUIRES: has bounds.
-unsigned histogram_band(MetricId id, double value);
 
 // A value for people, in the unit that suits its size: "678 W", "40.2 GiB", "97 %", "1.98 GHz",
 // "12.4 GB/s", "37 °C", "20.7 ms", "P0". Not for machines: rounded to three or so digits.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "catalog/bands.h"
 #include "catalog/event.h"
 
 namespace everywatt::catalog {
@@ -119,19 +120,18 @@ TEST(InstanceNameTest, NoTwoInstancesOfAMetricShareAName) {
 TEST(HistogramTest, BandsHoldTheirUpperBound) {
   const MetricId id = MetricId::gpu_utilization_sampled_ratio_bucket;
   EXPECT_EQ(histogram_bounds(id).size(), metric(id).instances);
-  EXPECT_EQ(histogram_band(id, 0), 0u);
-  EXPECT_EQ(histogram_band(id, 0.01), 0u);
-  EXPECT_EQ(histogram_band(id, 0.011), 1u);
-  EXPECT_EQ(histogram_band(id, 0.95), 11u);
-  EXPECT_EQ(histogram_band(id, 1), 12u);
-  EXPECT_EQ(histogram_band(id, 1.5), 12u);
+  EXPECT_EQ(band_of(histogram_bounds(id), 0), 0u);
+  EXPECT_EQ(band_of(histogram_bounds(id), 0.01), 0u);
+  EXPECT_EQ(band_of(histogram_bounds(id), 0.011), 1u);
+  EXPECT_EQ(band_of(histogram_bounds(id), 0.95), 11u);
+  EXPECT_EQ(band_of(histogram_bounds(id), 1), 12u);
 }
 
 TEST(HistogramTest, PowerHasABandAboveItsLimit) {
   const MetricId id = MetricId::gpu_power_sampled_watts_bucket;
   EXPECT_EQ(histogram_bounds(id).size() + 1, metric(id).instances);
-  EXPECT_EQ(histogram_band(id, 678.0 / 700), 9u);
-  EXPECT_EQ(histogram_band(id, 942.0 / 700), 10u);
+  EXPECT_EQ(band_of(histogram_bounds(id), 678.0 / 700), 9u);
+  EXPECT_EQ(band_of(histogram_bounds(id), 942.0 / 700), 10u);
   EXPECT_THAT(histogram_bounds(MetricId::gpu_power_watts), IsEmpty());
 }
 
