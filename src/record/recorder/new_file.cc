@@ -135,23 +135,22 @@ base::Result<NewFile> NewFile::create_anonymous() {
 }
 
 NewFile::~NewFile() {
-  // Empty after a move, too: std::string leaves a moved-from temporary_ valid but unsaid, so the
-  // descriptor decides.
+  // What was moved from has no descriptor; its strings may say anything.
   if (fd_.is_open() && !temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-base::Result<base::UniqueFd> NewFile::commit() {
+base::Status NewFile::commit() {
   if (path_.empty()) {
     // Whoever maps it may trust its size for good.
     if (::fcntl(fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
       return base::fail_errno("seal", "a file in memory");
     }
-    return std::move(fd_);
+    return {};
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return base::fail_errno("create", path_);
   temporary_.clear();
   if (predecessor_.is_open()) mark_succeeded(predecessor_.get());
-  return std::move(fd_);
+  return {};
 }
 
 base::Status set_size(int fd, std::uint64_t bytes, const std::string& name) {

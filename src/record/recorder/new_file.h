@@ -29,8 +29,8 @@ class NewFile {
 
   int fd() const { return fd_.get(); }
   // Gives the file its name. From then on the predecessor, if it is a recorder file of this
-  // version, tells its readers that it has a successor. Returns the descriptor.
-  base::Result<base::UniqueFd> commit();
+  // version, tells its readers that it has a successor.
+  base::Status commit();
 
  private:
   NewFile() = default;

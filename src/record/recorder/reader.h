@@ -66,6 +66,7 @@ class Reader {
   std::int64_t closed_ns() const;  // 0 while its writers live
   bool has_successor() const;
   const PartSlot& part(Part part) const;
+  int fd() const { return mapped_.fd(); }
   std::uint64_t file_bytes() const { return file_bytes_; }
 
   // Slots that are in use now, in order. Slots of a scope that this version does not know are left

@@ -23,7 +23,7 @@ std::uint64_t to_word(std::int64_t value) {
 }
 
 // Header, tables and nothing else exist after it; the rings are holes until they are taken.
-base::Result<base::MappedFile> fill(int fd, const Tables& tables, const std::string& name) {
+base::Result<base::MappedFile> map_filled(int fd, const Tables& tables, const std::string& name) {
   if (auto status = set_size(fd, tables.file_bytes, name); !status) {
     return std::unexpected(status.error());
   }
@@ -67,11 +67,19 @@ File::~File() = default;
 
 base::Result<std::unique_ptr<File>> File::create(const std::string& path, unsigned mode,
                                                  const LayoutOptions& options) {
+  auto file = prepare(path, mode, options);
+  if (!file) return file;
+  if (auto named = (*file)->commit(); !named) return std::unexpected(named.error());
+  return file;
+}
+
+base::Result<std::unique_ptr<File>> File::prepare(const std::string& path, unsigned mode,
+                                                  const LayoutOptions& options) {
   auto tables = plan_tables(options);
   if (!tables) return std::unexpected(tables.error());
   auto place = NewFile::create(path, mode);
   if (!place) return std::unexpected(place.error());
-  return complete(std::move(*place), std::move(*tables), path);
+  return fill(std::make_unique<NewFile>(std::move(*place)), std::move(*tables), path);
 }
 
 base::Result<std::unique_ptr<File>> File::create_anonymous(const LayoutOptions& options) {
@@ -79,17 +87,28 @@ base::Result<std::unique_ptr<File>> File::create_anonymous(const LayoutOptions& 
   if (!tables) return std::unexpected(tables.error());
   auto place = NewFile::create_anonymous();
   if (!place) return std::unexpected(place.error());
-  return complete(std::move(*place), std::move(*tables), "the recorder in memory");
+  auto file = fill(std::make_unique<NewFile>(std::move(*place)), std::move(*tables),
+                   "the recorder in memory");
+  if (!file) return file;
+  if (auto sealed = (*file)->commit(); !sealed) return std::unexpected(sealed.error());
+  return file;
 }
 
-base::Result<std::unique_ptr<File>> File::complete(NewFile place, Tables tables,
-                                                   const std::string& name) {
-  auto mapped = fill(place.fd(), tables, name);
+base::Result<std::unique_ptr<File>> File::fill(std::unique_ptr<NewFile> place, Tables tables,
+                                               const std::string& name) {
+  auto mapped = map_filled(place->fd(), tables, name);
   if (!mapped) return std::unexpected(mapped.error());
   std::unique_ptr<File> file(new File(std::move(*mapped), std::move(tables), name));
   file->enter_constant_devices();
-  if (auto named = place.commit(); !named) return std::unexpected(named.error());
+  file->place_ = std::move(place);
   return file;
+}
+
+base::Status File::commit() {
+  CHECK(place_ != nullptr);
+  auto status = place_->commit();
+  place_.reset();
+  return status;
 }
 
 void File::enter_constant_devices() {

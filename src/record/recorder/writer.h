@@ -56,6 +56,11 @@ class File {
   // link, another user's file, no recorder file). kIo (no space: the hint says what to do).
   static base::Result<std::unique_ptr<File>> create(const std::string& path, unsigned mode,
                                                     const LayoutOptions& options);
+  // The same up to the name: for a file that must hold rows when it appears. It gets its name, and
+  // takes the place of an existing one, with commit(); without, it vanishes with the object.
+  static base::Result<std::unique_ptr<File>> prepare(const std::string& path, unsigned mode,
+                                                     const LayoutOptions& options);
+  base::Status commit();
   // The same without a name, in memory only (memfd): for one command that reads by itself, and
   // tests.
   static base::Result<std::unique_ptr<File>> create_anonymous(const LayoutOptions& options);
@@ -86,8 +91,8 @@ class File {
 
  private:
   File(base::MappedFile mapped, Tables tables, std::string name);
-  static base::Result<std::unique_ptr<File>> complete(NewFile place, Tables tables,
-                                                      const std::string& name);
+  static base::Result<std::unique_ptr<File>> fill(std::unique_ptr<NewFile> place, Tables tables,
+                                                  const std::string& name);
   void enter_constant_devices();
   std::byte* at(std::uint64_t offset) const { return mapped_.bytes() + offset; }
 
@@ -95,7 +100,8 @@ class File {
   Header* header_ = nullptr;
   // A copy of the constant part, so that writers need not search the shared one.
   std::unique_ptr<const Tables> tables_;
-  std::string name_;  // for messages
+  std::string name_;                // for messages
+  std::unique_ptr<NewFile> place_;  // until commit()
 };
 
 }  // namespace everywatt::recorder
