@@ -26,7 +26,8 @@ base::Result<KernelLog> KernelLog::open(const std::string& path) {
   if (!log.fd_.is_open()) return base::fail_errno("open", path);
   struct stat kind{};
   if (::fstat(log.fd_.get(), &kind) != 0) return base::fail_errno("open", path);
-  if (S_ISREG(kind.st_mode)) {
+  log.is_plain_ = S_ISREG(kind.st_mode);
+  if (log.is_plain_) {
     log.watch_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     // Without the watch the file is still read at each tick, only not at once.
     if (log.watch_.is_open()) {
@@ -36,7 +37,7 @@ base::Result<KernelLog> KernelLog::open(const std::string& path) {
   } else if (!S_ISCHR(kind.st_mode)) {
     return base::fail(base::Code::kInvalidArgument, path + ": neither a file nor a kernel log");
   }
-  log.buffer_.resize(S_ISREG(kind.st_mode) ? kChunkBytes : kRecordBytes);
+  log.buffer_.resize(log.is_plain_ ? kChunkBytes : kRecordBytes);
   return log;
 }
 
@@ -46,10 +47,10 @@ int KernelLog::poll_fd() const {
 
 void KernelLog::read(std::size_t limit, std::vector<KernelRecord>& records) {
   records.clear();
-  if (buffer_.size() == kRecordBytes) {
-    read_device(limit, records);
-  } else {
+  if (is_plain_) {
     read_plain(limit, records);
+  } else {
+    read_device(limit, records);
   }
 }
 
@@ -68,6 +69,8 @@ void KernelLog::read_device(std::size_t limit, std::vector<KernelRecord>& record
     const ssize_t got = ::read(fd_.get(), buffer_.data(), buffer_.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EPIPE) continue;
+    // A device that has an end (/dev/null) would be readable for ever.
+    if (got == 0) has_end_ = true;
     if (got <= 0) return;
     const std::size_t before = records.size();
     take(std::string_view(buffer_.data(), static_cast<std::size_t>(got)), records);

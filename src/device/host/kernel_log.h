@@ -43,7 +43,8 @@ class KernelLog {
   std::uint64_t lost() const { return lost_; }
   std::uint64_t malformed() const { return malformed_; }
 
-  // What poll() finds readable when there may be more; for a plain file that is a watch on it.
+  // What poll() finds readable when there may be more; for a plain file that is a watch on it, or
+  // -1 where the machine has no watches left.
   int poll_fd() const;
 
  private:
@@ -54,6 +55,8 @@ class KernelLog {
   void take(std::string_view record, std::vector<KernelRecord>& records);
 
   std::string path_;
+  bool is_plain_ = false;
+  bool has_end_ = false;
   base::UniqueFd fd_;
   base::UniqueFd watch_;  // inotify, for a plain file only
   std::vector<char> buffer_;

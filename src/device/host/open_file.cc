@@ -2,6 +2,8 @@
 #include "device/host/open_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +16,13 @@ namespace {
 constexpr std::size_t kFirstBytes = 2048;
 constexpr ssize_t kHalfPageBytes = 2048;
 
+bool is_kernel_file(int fd) {
+  struct statfs system{};
+  if (::fstatfs(fd, &system) != 0) return false;
+  return system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC ||
+         system.f_type == CGROUP2_SUPER_MAGIC || system.f_type == CGROUP_SUPER_MAGIC;
+}
+
 }  // namespace
 
 OpenFile::OpenFile(const Root& root, std::string absolute, std::size_t limit_bytes)
@@ -24,6 +33,7 @@ base::Result<std::string_view> OpenFile::read() {
     // Not blocking: a pipe that somebody put there must not hold us up.
     fd_.reset(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd_.is_open()) return base::fail_errno("open", path_);
+    stays_open_ = is_kernel_file(fd_.get());
   }
   if (buffer_.empty()) buffer_.resize(std::min(kFirstBytes, limit_bytes_));
   std::size_t used = 0;
@@ -47,6 +57,7 @@ base::Result<std::string_view> OpenFile::read() {
     // of the file; one of less than half a page is, and saves the call that would say so.
     if (used < buffer_.size() && got < kHalfPageBytes) break;
   }
+  if (!stays_open_) fd_.reset();
   return std::string_view(buffer_.data(), used);
 }
 

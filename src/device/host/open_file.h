@@ -13,7 +13,8 @@
 namespace everywatt::host {
 
 // One file of /proc or /sys that is read again and again: it stays open and is read from its start
-// into memory that is kept, so that a read costs one system call, two for a long file.
+// into memory that is kept, so that a read costs one system call, two for a long file. Below a root
+// that is made of ordinary files it is opened for each read, since those are replaced by others.
 //
 // A file of a process stays that process's: after its end it fails, also when the pid is in use
 // again. Not thread-safe.
@@ -32,6 +33,7 @@ class OpenFile {
   std::string path_;
   std::size_t limit_bytes_;
   base::UniqueFd fd_;
+  bool stays_open_ = false;
   std::vector<char> buffer_;
 };
 

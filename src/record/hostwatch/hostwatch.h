@@ -23,6 +23,9 @@ struct Options {
   host::CommandStyle command = host::CommandStyle::kName;
   // Environment variables of GPU processes that are kept as labels, beside SLURM_JOB_*.
   std::vector<std::string> labels;
+  // Faults that the kernel's log told up to here (boottime) are known already. 0: up to the last
+  // heartbeat in the recorder, and in a new file none since the machine started.
+  std::int64_t faults_since_ns = 0;
   std::int64_t period_ns = 1'000'000'000;
   // For the processes beyond `max_processes`.
   std::int64_t slow_period_ns = 10'000'000'000;
@@ -60,8 +63,8 @@ class Hostwatch {
   std::unique_ptr<Parts> parts_;
 };
 
-// One tick, for a command that reads without a daemon. `recorder` must already hold the GPUs' process
-// rows.
+// One tick, for a command that reads without a daemon. `recorder` must already hold the GPUs'
+// process rows.
 base::Status watch_once(Options options, recorder::File& recorder, recorder::File& identities);
 
 }  // namespace everywatt::hostwatch
