@@ -62,13 +62,28 @@ base::Status RootWriter::write_new_process(const std::string& folder, const Host
     if (auto written = write_file(path, file->second); !written) return written;
   }
   if (auto made = make_folder(fs::path(folder_) / "proc"); !made) return made;
-  fs::remove_all(fs::path(folder_) / folder, error);  // what an earlier player left
+  fs::remove_all(fs::path(folder_) / folder, error);
   fs::rename(fs::path(folder_) / building, fs::path(folder_) / folder, error);
   if (error) return base::fail_errno("rename", folder, error.value());
   return {};
 }
 
+// What an earlier player left in a root that this one has not written to yet.
+void RootWriter::remove_stale_processes(const HostImage& image) {
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(folder_) / "proc", error)) {
+    const std::string folder = process_folder("proc/" + entry.path().filename().string() + "/");
+    if (folder.empty()) continue;
+    const auto first = image.lower_bound(folder + "/");
+    if (first != image.end() && first->first.starts_with(folder + "/")) continue;
+    std::error_code ignored;
+    fs::remove_all(entry.path(), ignored);
+  }
+}
+
 base::Status RootWriter::write(HostImage image) {
+  if (written_.empty()) remove_stale_processes(image);
   std::set<std::string> known_processes;
   for (const auto& [path, file] : written_) {
     if (std::string folder = process_folder(path); !folder.empty()) known_processes.insert(folder);

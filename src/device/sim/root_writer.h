@@ -20,6 +20,7 @@ class RootWriter {
   base::Status write(HostImage image);
 
  private:
+  void remove_stale_processes(const HostImage& image);
   base::Status write_file(const std::string& path, const ImageFile& file);
   base::Status write_new_process(const std::string& folder, const HostImage& image);
 

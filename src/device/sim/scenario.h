@@ -29,8 +29,8 @@ using WhichGpu = std::optional<std::uint32_t>;
 struct DeviceEntry {
   std::string trace;  // the stem of its files, relative names taken from the scenario's folder
   std::string profile = "h200";
-  std::optional<Loop> loop;  // else loop_of() the trace's name
-  std::string uuid;          // empty: made from the GPU's number
+  std::optional<Loop> loop = {};  // else loop_of() the trace's name
+  std::string uuid = {};          // empty: made from the GPU's number
   // Real drivers leave rubbish in the slots of a process sample buffer that they did not fill; some
   // also report the buffer's size instead of the number filled.
   bool reports_buffer_size = false;
@@ -41,16 +41,16 @@ struct DeviceEntry {
 // A call that goes wrong. The first entry that fits decides.
 struct FaultEntry {
   std::string function;  // "*": every function of the device
-  WhichGpu gpu;
-  std::optional<unsigned> return_code;  // nothing: only the delay
+  WhichGpu gpu = {};
+  std::optional<unsigned> return_code = {};  // nothing: only the delay
   std::uint64_t times = std::numeric_limits<std::uint64_t>::max();
   std::int64_t delay_ns = 0;  // kForever: until the span ends
-  Span span;
+  Span span = {};
 };
 
 // An event that a registered event set receives.
 struct EventEntry {
-  WhichGpu gpu;
+  WhichGpu gpu = {};
   std::int64_t at_ns = 0;
   std::uint64_t type = 0;
   std::uint64_t number = 0;  // of the XID
@@ -58,23 +58,23 @@ struct EventEntry {
 
 // A reading that is not the trace's: sentinels, errors, states.
 struct OverrideEntry {
-  WhichGpu gpu;
+  WhichGpu gpu = {};
   Column column = Column::kUtilGpu;
   std::int64_t value = 0;
   std::int64_t per_second = 0;  // grows by that much a played second from the span's begin
-  Span span;
+  Span span = {};
 };
 
 enum class ProcessKind { kCompute, kGraphics, kMps };
 
 // A process beside the trace's own.
 struct ProcessEntry {
-  WhichGpu gpu;
+  WhichGpu gpu = {};
   ProcessKind kind = ProcessKind::kCompute;
   std::uint32_t pid = 0;
   std::uint64_t memory_bytes = 0;  // all ones: the driver cannot tell
   std::int32_t sm_percent = -1;
-  Span span;
+  Span span = {};
 };
 
 // What a simulation plays. docs/scenarios.md describes the file.
