@@ -37,8 +37,10 @@ namespace {
 using Registration = abi::EventSetTag::Registration;
 using SteadyClock = std::chrono::steady_clock;
 
-// The playhead may be moved by anybody at any time, so a wait looks at it this often.
-constexpr auto kLook = std::chrono::milliseconds(2);
+// A stepped playhead may be moved by anybody at any time, so a wait looks at it this often.
+constexpr std::chrono::nanoseconds kLookStepped = std::chrono::milliseconds(2);
+// In real time the next event is known; somebody may still begin to step.
+constexpr std::chrono::nanoseconds kLookRealTime = std::chrono::milliseconds(20);
 constexpr unsigned long long kSupportedEvents = 0xff9f;
 
 // The events of one registration, oldest first, are counted as they come due; the scenario need not
@@ -76,6 +78,19 @@ bool take_event(Library& library, abi::EventSetTag& set, EventRecord& out) {
   return false;
 }
 
+// How long nothing can come, at most until it is time to look again.
+std::chrono::nanoseconds quiet_time(Library& library) {
+  if (library.playhead().is_stepped()) return kLookStepped;
+  const std::int64_t played_ns = library.playhead().now().played_ns;
+  std::chrono::nanoseconds quiet = kLookRealTime;
+  for (const EventEntry& event : library.scenario().events) {
+    if (event.at_ns > played_ns) {
+      quiet = std::min(quiet, std::chrono::nanoseconds(event.at_ns - played_ns));
+    }
+  }
+  return quiet;
+}
+
 Return wait(Call call, EventSet set, EventRecord* out, unsigned timeout_ms) {
   const auto deadline = SteadyClock::now() + std::chrono::milliseconds(timeout_ms);
   const Entry entry = enter(call);
@@ -85,7 +100,7 @@ Return wait(Call call, EventSet set, EventRecord* out, unsigned timeout_ms) {
     if (take_event(*entry.library, *set, *out)) return Return::kSuccess;
     const auto left = deadline - SteadyClock::now();
     if (left <= SteadyClock::duration::zero()) return Return::kTimeout;
-    std::this_thread::sleep_for(std::min<SteadyClock::duration>(left, kLook));
+    std::this_thread::sleep_for(std::min(left, quiet_time(*entry.library)));
   }
 }
 
