@@ -2,11 +2,12 @@
 #include "record/recorder/column_map.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cstring>
 
 namespace everywatt::recorder {
 namespace {
 
+using catalog::Reading;
 using catalog::State;
 
 constexpr unsigned kStateBits = 4;
@@ -14,27 +15,6 @@ constexpr std::uint64_t kStateMask = (1U << kStateBits) - 1;
 
 std::uint16_t cells_each(catalog::Type type, std::uint16_t text_cells) {
   return type == catalog::Type::kText ? std::max<std::uint16_t>(text_cells, 1) : 1;
-}
-
-void set_state(std::span<std::uint64_t> states, std::size_t cell, State state) {
-  const std::size_t shift = cell % catalog::kStatesPerWord * kStateBits;
-  std::uint64_t& word = states[cell / catalog::kStatesPerWord];
-  word = (word & ~(kStateMask << shift)) | (static_cast<std::uint64_t>(state) << shift);
-}
-
-// What a text loses when only `cells` of it fit: the bytes of a character that is not whole.
-std::uint64_t cut_last_cell(std::uint64_t cell) {
-  unsigned bytes = sizeof(cell);
-  const auto byte_at = [&](unsigned i) { return static_cast<std::uint8_t>(cell >> (8 * i)); };
-  while (bytes > 0 && (byte_at(bytes - 1) & 0xc0) == 0x80)
-    --bytes;  // continuation bytes
-  if (bytes == sizeof(cell)) {
-    // The last byte stands for itself or begins a character whose rest is lost.
-    if (byte_at(bytes - 1) >= 0xc0) --bytes;
-  } else if (bytes > 0) {
-    --bytes;
-  }
-  return bytes == sizeof(cell) ? cell : cell & ((std::uint64_t{1} << (8 * bytes)) - 1);
 }
 
 }  // namespace
@@ -85,24 +65,36 @@ void ColumnMap::fill(std::span<const std::uint64_t> states, std::span<const std:
   if (is_same_[static_cast<unsigned>(row.scope())][static_cast<unsigned>(row.lane())]) {
     std::ranges::copy(states.first(to_states.size()), to_states.begin());
     std::ranges::copy(cells.first(to_cells.size()), to_cells.begin());
+    if (const std::size_t used = to_cells.size() % catalog::kStatesPerWord; used != 0) {
+      to_states.back() &= (std::uint64_t{1} << (used * kStateBits)) - 1;
+    }
     return;
   }
   for (const catalog::MetricId id : catalog::schema(row.scope(), row.lane()).metrics) {
-    const catalog::Metric& metric = catalog::metric(id);
     const Column& theirs = column(id);
-    const std::size_t width = cells_each(metric.type, metric.text_cells);
-    std::size_t to = catalog::column(id).first_cell;
-    for (unsigned instance = 0; instance < metric.instances; ++instance) {
-      const std::size_t from = theirs.first_cell + std::size_t{instance} * theirs.width;
-      const bool is_there = instance < theirs.instances;
-      const State state = is_there ? state_of(states, from) : State::kNotSupported;
-      for (std::size_t i = 0; i < width; ++i, ++to) {
-        const bool is_copied = is_there && i < theirs.width;
-        set_state(to_states, to, is_copied ? state_of(states, from + i) : state);
-        to_cells[to] = is_copied ? cells[from + i] : 0;
+    for (unsigned instance = 0; instance < catalog::metric(id).instances; ++instance) {
+      if (instance < theirs.instances) {
+        fill_instance(states, cells, theirs, id, instance, row);
+      } else {
+        row.set_reading(id, Reading::absent(State::kNotSupported), instance);
       }
-      if (is_there && width < theirs.width) to_cells[to - 1] = cut_last_cell(to_cells[to - 1]);
     }
+  }
+}
+
+void ColumnMap::fill_instance(std::span<const std::uint64_t> states,
+                              std::span<const std::uint64_t> cells, const Column& theirs,
+                              catalog::MetricId id, unsigned instance, catalog::Row& row) {
+  const std::size_t first = theirs.first_cell + std::size_t{instance} * theirs.width;
+  const State state = state_of(states, first);
+  if (state != State::kOk) {
+    row.set_reading(id, Reading::absent(state), instance);
+  } else if (catalog::metric(id).type == catalog::Type::kText) {
+    // Of another width, perhaps; set_text() cuts between characters.
+    const auto* text = reinterpret_cast<const char*>(&cells[first]);
+    row.set_text(id, {text, ::strnlen(text, theirs.width * sizeof(std::uint64_t))}, instance);
+  } else {
+    row.set_reading(id, {State::kOk, cells[first]}, instance);
   }
 }
 

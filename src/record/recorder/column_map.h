@@ -33,6 +33,9 @@ class ColumnMap {
             catalog::Row& row) const;
 
  private:
+  static void fill_instance(std::span<const std::uint64_t> states,
+                            std::span<const std::uint64_t> cells, const Column& theirs,
+                            catalog::MetricId id, unsigned instance, catalog::Row& row);
   bool is_same_layout(const catalog::Schema& schema) const;
 
   std::vector<Column> columns_;  // by MetricId
