@@ -23,7 +23,7 @@ constexpr unsigned kMaxMigInstances = 64;
 }  // namespace
 
 Device::Device(Library& library, abi::Device handle, const CallTrace& trace)
-    : library_(&library), handle_(handle), trace_(trace) {}
+    : library_(&library), handle_(handle), gpu_handle_(handle), trace_(trace) {}
 
 Answer<unsigned> Device::count(Library& library, const CallTrace& trace) {
   unsigned count = 0;
@@ -88,6 +88,7 @@ std::vector<Device> Device::mig_instances() {
     if (call<Call::kDeviceGetMigDeviceHandleByIndex>(i, &handle) != Return::kSuccess) continue;
     Device instance(*library_, handle, trace_);
     instance.is_mig_ = true;
+    instance.gpu_handle_ = handle_;
     instance.parent_uuid_ = uuid_;
     instance.index_ = i;
     unsigned id = 0;

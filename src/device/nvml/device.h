@@ -69,8 +69,12 @@ class Device {
   unsigned index() const { return index_; }
   unsigned gpu_instance_id() const { return gpu_instance_id_; }
   abi::Device handle() const { return handle_; }
+  // Of the GPU that a MIG instance is a part of; a GPU's own.
+  abi::Device gpu_handle() const { return gpu_handle_; }
   Library& library() const { return *library_; }
   const CallTrace& trace() const { return trace_; }
+  // Its calls are counted there from now on; what it points to outlives the device.
+  void count_into(CallTally& tally) { trace_.tally = &tally; }
   double power_limit_max_watts() const { return power_limit_max_watts_; }
 
   // What the calls since the last question came to, beyond single readings: kLost (gone from the
@@ -80,6 +84,10 @@ class Device {
   template <Call kCall, typename... Args>
   abi::Return call(Args... args) {
     return note(library_->call<kCall>(trace_, handle_, args...));
+  }
+  template <Call kCall, typename... Args>
+  abi::Return call_gpu(Args... args) {
+    return note(library_->call<kCall>(trace_, gpu_handle_, args...));
   }
   // Fills `fields` with one call. An answer that stands behind a failed one in the batch may be
   // rubbish and is asked for again by itself; fields that fail leave the batch and are asked singly
@@ -116,6 +124,7 @@ class Device {
 
   Library* library_;
   abi::Device handle_;
+  abi::Device gpu_handle_;
   CallTrace trace_;
   bool is_mig_ = false;
   std::string uuid_;

@@ -133,8 +133,9 @@ Gpm::~Gpm() {
 State Gpm::take(std::int64_t now_ns) {
   abi::GpmSample& sample = older_ns_ == 0 ? older_ : newer_;
   const Return code =
-      device_->is_mig() ? device_->call<Call::kGpmMigSampleGet>(device_->gpu_instance_id(), sample)
-                        : device_->call<Call::kGpmSampleGet>(sample);
+      device_->is_mig()
+          ? device_->call_gpu<Call::kGpmMigSampleGet>(device_->gpu_instance_id(), sample)
+          : device_->call<Call::kGpmSampleGet>(sample);
   if (code != Return::kSuccess) {
     // What a failed call left in the sample is unknown.
     if (older_ns_ != 0) newer_ns_ = 0;

@@ -97,6 +97,9 @@ class Sampler {
   // later time wins. At most 4 GPUs have one at once: false when that is so or the slot is no GPU's.
   [[nodiscard]] bool lease(std::uint32_t device, std::int64_t until_ns);
 
+  // Reads each lane of each GPU once, instead of run(): sample_once() for a file that goes on.
+  base::Status read_once();
+
  private:
   struct Parts;
   explicit Sampler(std::unique_ptr<Parts> parts);

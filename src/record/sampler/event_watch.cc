@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/sampler/event_watch.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "base/log.h"
+
+namespace everywatt::sampler {
+namespace {
+
+constexpr unsigned kWaitMs = 500;
+constexpr std::int64_t kErrorPauseNs = 1'000'000'000;
+
+void pass(const nvml::Event& event, std::span<const std::unique_ptr<GpuWatch>> gpus) {
+  for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
+    if (gpu->has_handle(event.device)) return gpu->on_event(event);
+  }
+}
+
+}  // namespace
+
+void pause(std::int64_t duration_ns, std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, std::chrono::nanoseconds(duration_ns), [] { return false; });
+}
+
+void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWatch>> gpus,
+                  std::stop_token stop) {
+  bool is_deaf = false;
+  while (!stop.stop_requested()) {
+    const nvml::Answer<std::optional<nvml::Event>> event = events.wait(kWaitMs);
+    if (!event) {
+      if (!is_deaf) {
+        base::log(base::LogLevel::kWarning,
+                  fmt::format("the driver's events cannot be waited for: {}",
+                              catalog::state_name(event.error())));
+      }
+      is_deaf = true;
+      pause(kErrorPauseNs, stop);
+      continue;
+    }
+    is_deaf = false;
+    if (*event) pass(**event, gpus);
+  }
+}
+
+void watch_pcie(nvml::Library& library, std::span<const std::unique_ptr<GpuWatch>> gpus,
+                const Shared& shared, std::stop_token stop) {
+  // No breadcrumb: the GPU's own is its thread's, which hangs as well when this does.
+  const nvml::CallTrace trace{.tally = &shared.tallies.add().calls()};
+  while (!stop.stop_requested()) {
+    for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
+      if (!gpu->wants_pcie() || stop.stop_requested()) continue;
+      const GpuWatch::Place& place = gpu->place();
+      nvml::Answer<nvml::Device> device =
+          place.pci_address.empty() ? nvml::Device::open_nth(library, place.number, trace)
+                                    : nvml::Device::open_at(library, place.pci_address, trace);
+      if (device) gpu->lanes().pcie().set(nvml::read_pcie_throughput(*device));
+    }
+    pause(shared.options.periods.pcie_ns, stop);
+  }
+}
+
+}  // namespace everywatt::sampler

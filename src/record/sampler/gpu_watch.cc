@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/sampler/gpu_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace everywatt::sampler {
+namespace {
+
+using catalog::EventKind;
+using catalog::State;
+using recorder::DeviceStatus;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kPowerCheckNs = 10 * kSecond;
+constexpr std::int64_t kSuspendedCheckNs = kSecond;
+constexpr std::int64_t kMigCheckNs = 10 * kSecond;
+// No sleep is longer: a clock that jumps (suspend) and a lost wake-up cost no more than this.
+constexpr std::int64_t kLongestSleepNs = kSecond / 2;
+
+DeviceStatus status_of(State why) {
+  switch (why) {
+    case State::kLost:
+      return DeviceStatus::kLost;
+    case State::kTimedOut:
+      return DeviceStatus::kTimedOut;
+    default:
+      return DeviceStatus::kFailed;
+  }
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<GpuWatch>> GpuWatch::open(const Shared& shared, const Place& place) {
+  auto lanes = DeviceLanes::open(shared, place.slot, place.number, DeviceKind::kGpu);
+  if (!lanes) return std::unexpected(std::move(lanes.error()));
+  auto faults = shared.file.writer(place.slot, catalog::Lane::kFaults);
+  if (!faults) return std::unexpected(std::move(faults.error()));
+  return std::unique_ptr<GpuWatch>(new GpuWatch(shared, place, std::move(*lanes), *faults));
+}
+
+GpuWatch::GpuWatch(const Shared& shared, const Place& place, std::unique_ptr<DeviceLanes> lanes,
+                   recorder::Writer faults)
+    : shared_(shared),
+      place_(place),
+      lanes_(std::move(lanes)),
+      faults_(faults),
+      backoff_(shared.options.retry_ns, shared.options.retry_max_ns) {}
+
+void GpuWatch::attach(nvml::Library& library, nvml::EventSet* events) {
+  library_ = &library;
+  events_ = events;
+  condition_ = Condition::kClosed;
+  backoff_.succeed();
+  is_driver_gone_.store(false, std::memory_order_relaxed);
+}
+
+void GpuWatch::detach() {
+  handle_.store(nullptr, std::memory_order_release);
+  for (const auto& mig : migs_) {
+    if (mig->is_begun()) mig->end(State::kNotRead);
+  }
+  if (lanes_->is_begun()) lanes_->end(State::kNotRead);
+  condition_ = Condition::kClosed;
+  library_ = nullptr;
+  events_ = nullptr;
+}
+
+// A GPU that the kernel has powered down would wake up if its driver were asked anything.
+bool GpuWatch::is_suspended() const {
+  if (place_.pci_address.empty()) return false;
+  const base::Result<std::string> status =
+      base::read_file(fmt::format("{}/sys/bus/pci/devices/{}/power/runtime_status",
+                                  shared_.options.host_root, place_.pci_address));
+  return status && base::trim(*status) == "suspended";
+}
+
+void GpuWatch::set_status(DeviceStatus status, std::int64_t now_ns) {
+  shared_.file.set_status(place_.slot, status, now_ns);
+}
+
+void GpuWatch::try_open(std::int64_t now_ns) {
+  recorder::DeviceSlot& slot = shared_.file.device(place_.slot);
+  const nvml::CallTrace trace{
+      .call = &slot.call, .since_ns = &slot.call_since_ns, .tally = &lanes_->tally().calls()};
+  nvml::Answer<nvml::Device> device =
+      place_.pci_address.empty() ? nvml::Device::open_nth(*library_, place_.number, trace)
+                                 : nvml::Device::open_at(*library_, place_.pci_address, trace);
+  if (!device) return close(device.error(), now_ns);
+
+  slot.index.store(device->index(), std::memory_order_release);
+  const nvml::abi::Device handle = device->handle();
+  lanes_->begin(std::move(*device));
+  set_status(DeviceStatus::kOk, now_ns);
+  faults_.begin(lanes_->begun_as(), now_ns);
+  handle_.store(handle, std::memory_order_release);
+  if (events_ != nullptr) static_cast<void>(events_->watch(lanes_->device()));
+  if (std::exchange(was_lost_, false)) {
+    shared_.events.add(
+        {.kind = EventKind::kGpuBack, .device = place_.slot, .text = "the GPU can be read again"});
+  }
+  condition_ = Condition::kOpen;
+  migs_checked_ns_ = 0;
+  backoff_.succeed();
+}
+
+void GpuWatch::close(State why, std::int64_t now_ns) {
+  handle_.store(nullptr, std::memory_order_release);
+  wants_pcie_.store(false, std::memory_order_relaxed);
+  for (const auto& mig : migs_) {
+    if (mig->is_begun()) mig->end(why);
+  }
+  if (lanes_->is_begun()) lanes_->end(why);
+  set_status(status_of(why), now_ns);
+  if (!std::exchange(was_lost_, true)) {
+    shared_.events.add({.kind = EventKind::kGpuLost,
+                        .device = place_.slot,
+                        .text = why == State::kLost
+                                    ? "the GPU is gone from the bus"
+                                    : fmt::format("the GPU cannot be read: {}",
+                                                  catalog::state_name(why))});
+  }
+  condition_ = Condition::kClosed;
+  backoff_.fail(now_ns);
+}
+
+void GpuWatch::run_due() {
+  const std::int64_t now_ns = shared_.options.clock();
+  if (now_ns >= power_checked_ns_) {
+    const bool is_asleep = is_suspended();
+    power_checked_ns_ = now_ns + (is_asleep ? kSuspendedCheckNs : kPowerCheckNs);
+    if (is_asleep && condition_ != Condition::kSuspended) {
+      if (lanes_->is_begun()) lanes_->end(State::kNotRead);
+      handle_.store(nullptr, std::memory_order_release);
+      set_status(DeviceStatus::kSuspended, now_ns);
+      condition_ = Condition::kSuspended;
+    } else if (!is_asleep && condition_ == Condition::kSuspended) {
+      condition_ = Condition::kClosed;
+      backoff_.succeed();
+    }
+  }
+  if (condition_ == Condition::kSuspended) return;
+  if (condition_ == Condition::kClosed) {
+    if (!backoff_.is_due(now_ns)) return;
+    try_open(now_ns);
+    if (condition_ != Condition::kOpen) return;
+  }
+  take_wishes();
+  const State state = lanes_->run_due();
+  if (state != State::kOk) {
+    // The driver was shut or reloaded: every handle is void, and the library has to be opened anew.
+    if (state == State::kFailed) is_driver_gone_.store(true, std::memory_order_relaxed);
+    return close(state, now_ns);
+  }
+  wants_pcie_.store(!lanes_->has_gpm() && shared_.options.gpm_pace != GpmPace::kOff,
+                    std::memory_order_relaxed);
+  if (now_ns >= migs_checked_ns_) refresh_migs(now_ns);
+  run_migs();
+}
+
+void GpuWatch::take_wishes() {
+  if (wants_rows_.exchange(false, std::memory_order_relaxed)) lanes_->read_soon();
+  if (wants_migs_.exchange(false, std::memory_order_relaxed)) migs_checked_ns_ = 0;
+}
+
+std::int64_t GpuWatch::next_ns() const {
+  switch (condition_) {
+    case Condition::kSuspended:
+      return power_checked_ns_;
+    case Condition::kClosed:
+      return std::min(backoff_.next_ns(), power_checked_ns_);
+    case Condition::kOpen:
+      break;
+  }
+  std::int64_t next = std::min(lanes_->next_ns(), migs_checked_ns_);
+  for (const auto& mig : migs_) {
+    if (mig->is_begun()) next = std::min(next, mig->next_ns());
+  }
+  return next;
+}
+
+void GpuWatch::run(std::stop_token stop) {
+  while (!stop.stop_requested() && !is_driver_gone()) {
+    run_due();
+    const std::int64_t sleep_ns =
+        std::min(next_ns() - shared_.options.clock(), kLongestSleepNs);
+    if (sleep_ns <= 0) continue;
+    std::unique_lock lock(mutex_);
+    woken_.wait_for(lock, stop, std::chrono::nanoseconds(sleep_ns), [this] { return is_woken_; });
+    is_woken_ = false;
+  }
+}
+
+void GpuWatch::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_woken_ = true;
+  }
+  woken_.notify_all();
+}
+
+void GpuWatch::read_all() {
+  const std::int64_t now_ns = shared_.options.clock();
+  if (is_suspended()) return set_status(DeviceStatus::kSuspended, now_ns);
+  try_open(now_ns);
+  if (condition_ != Condition::kOpen) return;
+  if (const State state = lanes_->read_all(); state != State::kOk) return close(state, now_ns);
+  refresh_migs(now_ns);
+  for (const auto& mig : migs_) {
+    if (mig->is_begun()) static_cast<void>(mig->read_all());
+  }
+}
+
+void GpuWatch::take_gpm() {
+  if (lanes_->is_begun()) lanes_->read_gpm();
+  for (const auto& mig : migs_) {
+    if (mig->is_begun()) mig->read_gpm();
+  }
+}
+
+// The instances by their UUIDs: those that are new take a free slot, those that are gone leave it.
+void GpuWatch::refresh_migs(std::int64_t now_ns) {
+  migs_checked_ns_ = now_ns + kMigCheckNs;
+  std::vector<nvml::Device> instances = lanes_->device().mig_instances();
+  for (const auto& mig : migs_) {
+    if (!mig->is_begun()) continue;
+    const auto same = std::ranges::find(instances, mig->device().uuid(), &nvml::Device::uuid);
+    if (same != instances.end()) continue;
+    mig->end(State::kNotRead);
+    shared_.file.set_status(mig->slot(), DeviceStatus::kGone, now_ns);
+  }
+  for (nvml::Device& instance : instances) {
+    DeviceLanes* const lanes = lanes_for_mig(instance);
+    if (lanes == nullptr || lanes->is_begun()) continue;
+    shared_.file.device(lanes->slot()).index.store(instance.index(), std::memory_order_release);
+    lanes->begin(std::move(instance));
+    shared_.file.set_status(lanes->slot(), DeviceStatus::kOk, now_ns);
+  }
+}
+
+// Those that read the instance already, else free ones, else new ones on a slot that was never used.
+DeviceLanes* GpuWatch::lanes_for_mig(const nvml::Device& instance) {
+  for (const auto& mig : migs_) {
+    if (mig->is_begun() && mig->device().uuid() == instance.uuid()) return mig.get();
+  }
+  for (const auto& mig : migs_) {
+    if (!mig->is_begun()) return mig.get();
+  }
+  const std::vector<std::uint32_t> slots =
+      shared_.file.slots(catalog::Scope::kGpu, place_.slot);
+  if (migs_.size() >= slots.size()) return nullptr;
+  auto lanes = DeviceLanes::open(shared_, slots[migs_.size()], place_.number,
+                                 DeviceKind::kMigInstance);
+  if (!lanes) {
+    base::log(base::LogLevel::kWarning, lanes.error().message);
+    return nullptr;
+  }
+  return migs_.emplace_back(std::move(*lanes)).get();
+}
+
+void GpuWatch::run_migs() {
+  for (const auto& mig : migs_) {
+    if (!mig->is_begun() || mig->run_due() == State::kOk) continue;
+    // What ails an instance shows at its GPU too; the layout tells which of them are left.
+    migs_checked_ns_ = 0;
+  }
+}
+
+void GpuWatch::on_event(const nvml::Event& event) {
+  const std::int64_t now_ns = shared_.options.clock();
+  switch (event.type) {
+    case nvml::EventType::kXid: {
+      faults_.add(event.number, now_ns);
+      std::string text = fmt::format("XID {}", event.number);
+      if (event.gpu_instance_id != nvml::abi::kInstanceNone) {
+        text += fmt::format(" in GPU instance {}", event.gpu_instance_id);
+      }
+      shared_.events.add({.kind = EventKind::kXid,
+                          .source = catalog::EventSource::kNvml,
+                          .code = event.number,
+                          .device = place_.slot,
+                          .text = std::move(text)});
+      break;
+    }
+    case nvml::EventType::kMigChanged:
+      shared_.events.add({.kind = EventKind::kMigChanged,
+                          .source = catalog::EventSource::kNvml,
+                          .device = place_.slot,
+                          .text = "the MIG layout changed"});
+      wants_migs_.store(true, std::memory_order_relaxed);
+      break;
+    // Their number is told by the slow lane, which is read for it.
+    case nvml::EventType::kSingleBitEcc:
+    case nvml::EventType::kDoubleBitEcc:
+    case nvml::EventType::kOther:
+      break;
+  }
+  wants_rows_.store(true, std::memory_order_relaxed);
+  wake();
+}
+
+}  // namespace everywatt::sampler

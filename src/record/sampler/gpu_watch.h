@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/nvml/events.h"
+#include "device/nvml/library.h"
+#include "record/sampler/backoff.h"
+#include "record/sampler/device_lanes.h"
+#include "record/sampler/faults.h"
+
+namespace everywatt::sampler {
+
+// One GPU of the machine with its MIG instances: finds it, reads its lanes, notices when it is lost,
+// looks for it again. What goes wrong here touches no other GPU. run() and run_due() belong to one
+// thread; on_event(), lease() and the questions are for any.
+class GpuWatch {
+ public:
+  struct Place {
+    std::string pci_address;  // empty: NVML's number is all that is known
+    unsigned number = 0;      // in the list of GPUs
+    std::uint32_t slot = 0;
+  };
+  // Takes the rings of the slot. The MIG instances' rings are taken when there are instances.
+  static base::Result<std::unique_ptr<GpuWatch>> open(const Shared& shared, const Place& place);
+
+  // The driver is there; `events` may be null. Until detach() both must stay.
+  void attach(nvml::Library& library, nvml::EventSet* events);
+  // Lets go of everything that is the driver's.
+  void detach();
+
+  // Does what is due now; next_ns() is when to come again.
+  void run_due();
+  std::int64_t next_ns() const;
+  // run_due() at its times, until asked to stop or the driver has to be opened anew.
+  void run(std::stop_token stop);
+
+  // Finds the GPU and reads all its lanes once; the second half of a GPM window is take_gpm()'s.
+  void read_all();
+  void take_gpm();
+
+  // Whether the driver said that it was shut down under us.
+  bool is_driver_gone() const { return is_driver_gone_.load(std::memory_order_relaxed); }
+  // True when the blocking PCIe call has to be made for it.
+  bool wants_pcie() const { return wants_pcie_.load(std::memory_order_relaxed); }
+  bool has_handle(nvml::abi::Device handle) const {
+    return handle != nullptr && handle_.load(std::memory_order_acquire) == handle;
+  }
+  // Records an event of the driver's about this GPU, and has the lanes read that it concerns.
+  void on_event(const nvml::Event& event);
+
+  DeviceLanes& lanes() { return *lanes_; }
+  const Place& place() const { return place_; }
+
+ private:
+  enum class Condition { kClosed, kOpen, kSuspended };
+
+  GpuWatch(const Shared& shared, const Place& place, std::unique_ptr<DeviceLanes> lanes,
+           recorder::Writer faults);
+  bool is_suspended() const;
+  void try_open(std::int64_t now_ns);
+  void close(catalog::State why, std::int64_t now_ns);
+  void set_status(recorder::DeviceStatus status, std::int64_t now_ns);
+  void take_wishes();
+  void refresh_migs(std::int64_t now_ns);
+  void run_migs();
+  DeviceLanes* lanes_for_mig(const nvml::Device& instance);
+  void wake();
+
+  const Shared shared_;
+  const Place place_;
+  const std::unique_ptr<DeviceLanes> lanes_;
+  FaultCounts faults_;
+
+  nvml::Library* library_ = nullptr;
+  nvml::EventSet* events_ = nullptr;
+  Condition condition_ = Condition::kClosed;
+  Backoff backoff_;
+  std::int64_t power_checked_ns_ = 0;
+  std::int64_t migs_checked_ns_ = 0;
+  std::vector<std::unique_ptr<DeviceLanes>> migs_;  // one a MIG slot that was ever used
+  bool was_lost_ = false;                           // and an event has said so
+
+  std::atomic<nvml::abi::Device> handle_{nullptr};
+  std::atomic<bool> wants_pcie_{false};
+  std::atomic<bool> is_driver_gone_{false};
+  // What the event thread asks for.
+  std::atomic<bool> wants_rows_{false};
+  std::atomic<bool> wants_migs_{false};
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  bool is_woken_ = false;  // guarded by mutex_
+};
+
+}  // namespace everywatt::sampler
