@@ -20,7 +20,7 @@ base::Result<ExitCode> run_why(const Arguments& arguments, const Config& config)
   const auto gpus = select_gpus(view, config, arguments.gpus);
   if (!gpus) return std::unexpected(gpus.error());
   view::ReasonOptions options;
-  if (arguments.language == Language::kZh) options.language = view::Language::kZh;
+  options.language = arguments.language;
   options.call_name = nvml::breadcrumb_name;
   JsonText json;
   json.begin_array();

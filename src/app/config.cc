@@ -54,6 +54,15 @@ Config default_config() {
   return reading.config;
 }
 
+void override_setting(Config& config, std::string_view key, const std::string& value) {
+  const ConfigKey* known = find_config_key(key);
+  CHECK(known != nullptr);
+  ConfigReading reading{.config = std::move(config), .faults = {}, .notes = {}};
+  apply_value(*known, ConfigValue(value), "", Language::kEn, reading);
+  CHECK(reading.faults.empty());
+  config = std::move(reading.config);
+}
+
 base::Result<ConfigReading> read_config(const std::string& path,
                                         const std::vector<std::string>& settings,
                                         Language language) {

@@ -60,6 +60,10 @@ struct ConfigReading {
 
 Config default_config();
 
+// Sets a key that holds a text, as if the file had said it. REQUIRES: there is such a key, and the
+// text is one that it takes.
+void override_setting(Config& config, std::string_view key, const std::string& value);
+
 // `text` in TOML; `name` stands in messages as NAME:LINE.
 void read_config_text(std::string_view text, const std::string& name, Language language,
                       ConfigReading& reading);

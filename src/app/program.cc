@@ -7,16 +7,32 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/config.h"
+#include "app/config_key.h"
 #include "app/messages.h"
 #include "app/output.h"
+#include "app/part.h"
 #include "base/check.h"
 
 namespace everywatt::app {
 namespace {
 
+// Options that are keys of the configuration, too, come after --set.
+std::vector<std::string> all_settings(const Arguments& arguments) {
+  std::vector<std::string> settings = arguments.settings;
+  const auto add = [&settings](const char* key, const std::string& value) {
+    if (!value.empty()) settings.push_back(std::string(key) + "=" + format_value(value));
+  };
+  add("run.folder", arguments.run_folder);
+  add("driver.library", arguments.nvml_library);
+  add("host.root", arguments.host_root);
+  add("host.kernel_log", arguments.kernel_log);
+  add("serve.listen", arguments.listen);
+  return settings;
+}
+
 // The configuration of a command that needs one; the first fault is the error.
 base::Result<Config> load_config(const Arguments& arguments) {
-  auto reading = read_config(arguments.config, arguments.settings, arguments.language);
+  auto reading = read_config(arguments.config, all_settings(arguments), arguments.language);
   if (!reading) return std::unexpected(reading.error());
   if (!reading->faults.empty()) {
     const std::size_t others = reading->faults.size() - 1;
@@ -28,15 +44,7 @@ base::Result<Config> load_config(const Arguments& arguments) {
       print_note(note);
     }
   }
-  Config& config = reading->config;
-  const auto prefer = [](std::string& setting, const std::string& argument) {
-    if (!argument.empty()) setting = argument;
-  };
-  prefer(config.run_folder, arguments.run_folder);
-  prefer(config.nvml_library, arguments.nvml_library);
-  prefer(config.host_root, arguments.host_root);
-  prefer(config.kernel_log, arguments.kernel_log);
-  return config;
+  return reading->config;
 }
 
 base::Result<ExitCode> run_with_config(const Arguments& arguments) {
@@ -91,19 +99,25 @@ base::Result<ExitCode> run_command(const Arguments& arguments) {
   }
 }
 
+int finish(const base::Result<ExitCode>& code) {
+  if (code) return *code;
+  print_error(code.error());
+  return exit_code(code.error().code);
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == kPartCommand) {
+    return finish(run_part({words.begin() + 1, words.end()}));
+  }
   const base::Result<Arguments> arguments = parse_command_line(words, language_of_environment());
   if (!arguments) {
     print_error(arguments.error());
     return kBadUsage;
   }
-  const base::Result<ExitCode> code = run_command(*arguments);
-  if (code) return *code;
-  print_error(code.error());
-  return exit_code(code.error().code);
+  return finish(run_command(*arguments));
 }
 
 }  // namespace everywatt::app

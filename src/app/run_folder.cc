@@ -133,6 +133,12 @@ base::Result<RunFolder> take_run_folder(const std::string& path, std::uint64_t n
   }
   RunFolder folder{.path = path, .files = path, .warning = {}, .lock = std::move(*fd)};
   const std::string note = path + "/" + std::string(kElsewhereName);
+  if (free_bytes(path) < needed_bytes) {
+    return base::fail(base::Code::kIo,
+                      fmt::format("{} has no room for the recorder: it needs {} MiB", path,
+                                  (needed_bytes >> 20) + 1),
+                      "free some, or name another folder with --run-dir");
+  }
   if (is_memory_backed(path)) {
     ::unlink(note.c_str());
     return folder;

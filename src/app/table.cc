@@ -9,6 +9,9 @@
 namespace everywatt::app {
 namespace {
 
+// Longer than any cell of ours; a forged recording may hold anything.
+constexpr std::size_t kCellLimitBytes = 1024;
+
 void append_cell(std::string& line, const std::string& text, std::size_t width, Align align) {
   const std::size_t blanks = width - std::min(width, base::display_width(text));
   if (align == Align::kRight) line.append(blanks, ' ');
@@ -20,6 +23,9 @@ void append_cell(std::string& line, const std::string& text, std::size_t width, 
 
 void Table::add(std::vector<std::string> cells) {
   CHECK(cells.size() == headings_.size());
+  for (std::string& cell : cells) {
+    cell = base::clean_text(cell, kCellLimitBytes);
+  }
   rows_.push_back(std::move(cells));
 }
 

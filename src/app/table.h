@@ -19,7 +19,7 @@ class Table {
 
   explicit Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}
 
-  // REQUIRES: as many cells as headings.
+  // Control characters and what is not UTF-8 are replaced. REQUIRES: as many cells as headings.
   void add(std::vector<std::string> cells);
   std::size_t rows() const { return rows_.size(); }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "app/commands.h"
+#include "app/demo.h"
+#include "app/listener.h"
+#include "app/own_reading.h"
+#include "app/recorder_files.h"
+#include "app/replay.h"
+#include "app/run_folder.h"
+#include "app/supervisor.h"
+#include "base/log.h"
+
+namespace everywatt::app {
+namespace {
+
+// Below it a demo is played. Made anew at each start, removed at the end.
+constexpr std::string_view kDemoFolder = "demo";
+
+class DemoFolder {
+ public:
+  explicit DemoFolder(std::string path) : path_(std::move(path)) {}
+  DemoFolder(const DemoFolder&) = delete;
+  DemoFolder& operator=(const DemoFolder&) = delete;
+  ~DemoFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+
+ private:
+  std::string path_;
+};
+
+// The room for a demo's own files: its fake host root.
+constexpr std::uint64_t kDemoBytes = std::uint64_t{4} << 20;
+
+GpuSource gpu_source(const Arguments& arguments, const Config& config) {
+  if (!arguments.demo.empty()) return GpuSource::kDemo;
+  return config.nvml_library.empty() ? GpuSource::kMachine : GpuSource::kNamedLibrary;
+}
+
+// Before anything is made: an error here leaves nothing behind.
+base::Result<RunFolder> take_folder(const Config& config, std::uint64_t bytes) {
+  const std::string path = choose_run_folder(run_folder_sources(config.run_folder));
+  auto folder = take_run_folder(path, bytes);
+  if (folder && !folder->warning.empty()) base::log(base::LogLevel::kWarning, folder->warning);
+  return folder;
+}
+
+void use_demo(const Demo& demo, SupervisorOptions& options) {
+  override_setting(options.config, "driver.library", demo.nvml_library);
+  override_setting(options.config, "host.root", demo.host_root);
+  // The machine's own kernel log knows nothing of simulated GPUs.
+  options.sampler_environment = {{"EVERYWATT_SIM", demo.folder}};
+  options.companion = demo.player;
+  options.note = "demo";
+}
+
+}  // namespace
+
+base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config) {
+  base::set_log_level(config.log_level);
+  if (!arguments.replay.empty()) return run_replay(arguments.replay, config);
+  SupervisorOptions options;
+  options.config = config;
+  // A demo's GPUs are not known yet; what it needs is checked when its files are made.
+  options.pci_addresses = find_gpus(config);
+  const GpuSource source = gpu_source(arguments, config);
+  auto gpus = static_cast<unsigned>(options.pci_addresses.size());
+  auto layout = recorder_layout(source, gpus);
+  auto folder = take_folder(config, needed_bytes(layout, std::max(gpus, 1U)) + kDemoBytes);
+  if (!folder) return std::unexpected(folder.error());
+  options.folder = *std::move(folder);
+  auto listener = Listener::open(config.listen_address, config.listen_port);
+  if (!listener) return std::unexpected(listener.error());
+  options.listener = *std::move(listener);
+
+  const std::string demo_path = fmt::format("{}/{}", options.folder.files, kDemoFolder);
+  const DemoFolder demo_folder(demo_path);
+  if (source == GpuSource::kDemo) {
+    const auto demo = Demo::make(demo_path, arguments.demo);
+    if (!demo) return std::unexpected(demo.error());
+    use_demo(*demo, options);
+    options.pci_addresses = find_gpus(options.config);
+    gpus = static_cast<unsigned>(options.pci_addresses.size());
+    layout = recorder_layout(source, gpus);
+  }
+  auto files = open_recorder_files(options.folder.files, layout, source);
+  if (!files) return std::unexpected(files.error());
+  options.files = *std::move(files);
+  auto supervisor = Supervisor::open(std::move(options));
+  if (!supervisor) return std::unexpected(supervisor.error());
+  return (*supervisor)->run();
+}
+
+}  // namespace everywatt::app

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/demo.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "app/child.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace everywatt::app {
+namespace {
+
+constexpr int kMakeTimeoutMs = 60'000;  // eleven traces are read once: seconds on a slow machine
+
+base::Result<std::string> beside_program(const std::string& name) {
+  std::error_code error;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* place : {".", "../lib/everywatt", "../libexec/everywatt"}) {
+    const auto path = (folder / place / name).lexically_normal();
+    if (std::filesystem::exists(path, error)) return path.string();
+  }
+  return base::fail(base::Code::kNotFound,
+                    fmt::format("{} is not beside the program ({})", name, folder.string()),
+                    "the demo needs it: build or install all of everywatt");
+}
+
+// Runs the player to its end. What it says on stderr is the error.
+base::Status run_player(const std::string& program, std::vector<std::string> arguments) {
+  std::string said(4096, '\0');
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return base::fail_errno("open", "a pipe");
+  base::UniqueFd read_end(pipe[0]);
+  base::UniqueFd write_end(pipe[1]);
+  auto child = Child::start({.program = program,
+                             .arguments = std::move(arguments),
+                             .descriptors = {},
+                             .environment = {},
+                             .stderr_fd = write_end.get()});
+  if (!child) return std::unexpected(child.error());
+  write_end.reset();
+  const auto ending = child->wait_for(kMakeTimeoutMs);
+  if (ending && ending->exit_status == 0) return {};
+  const ssize_t got = ending ? ::read(read_end.get(), said.data(), said.size()) : 0;
+  said.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  std::string line(base::trim(said));
+  if (line.empty()) line = ending ? ending->text : "did not end";
+  constexpr std::string_view kPrefix = "everywatt-player: ";
+  if (line.starts_with(kPrefix)) line.erase(0, kPrefix.size());
+  return base::fail(base::Code::kInvalidArgument, "--demo: " + line);
+}
+
+}  // namespace
+
+base::Result<Demo> Demo::make(const std::string& folder, const std::string& names) {
+  const auto player = beside_program("everywatt-player");
+  if (!player) return std::unexpected(player.error());
+  auto library = beside_program("libnvidia-ml-sim.so");
+  if (!library) return std::unexpected(library.error());
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  if (auto made = run_player(*player, {"everywatt-player", "--make", folder, "--demo", names});
+      !made) {
+    return std::unexpected(made.error());
+  }
+  // The root must be there before anybody looks at it; the player takes it over from here.
+  const std::string root = folder + "/root";
+  std::filesystem::create_directories(root, error);
+  if (auto written =
+          run_player(*player, {"everywatt-player", "--root", root, "--sim", folder, "--once", "0"});
+      !written) {
+    return std::unexpected(written.error());
+  }
+  return Demo{.folder = folder,
+              .nvml_library = *std::move(library),
+              .host_root = root,
+              .player = {.program = *player, .arguments = {"everywatt-player", "--play", folder}}};
+}
+
+}  // namespace everywatt::app

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/replay.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "app/listener.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "read/view/view.h"
+#include "serve/web/server.h"
+
+namespace everywatt::app {
+namespace {
+
+base::Result<base::Clock> make_clock(const std::string& path) {
+  const auto view = view::View::open({.recorder_path = path});
+  if (!view) return std::unexpected(view.error());
+  const std::int64_t first_ns = (*view)->first_row_ns();
+  const std::int64_t last_ns = (*view)->last_row_ns();
+  if (first_ns == 0) {
+    return base::fail(base::Code::kInvalidArgument, fmt::format("{} holds no rows", path));
+  }
+  return base::Clock([first_ns, last_ns, began_ns = base::boottime_ns()] {
+    return replayed_ns(first_ns, last_ns, base::boottime_ns() - began_ns);
+  });
+}
+
+}  // namespace
+
+std::int64_t replayed_ns(std::int64_t first_ns, std::int64_t last_ns, std::int64_t elapsed_ns) {
+  const std::int64_t length_ns = last_ns - first_ns;
+  return length_ns <= 0 ? last_ns : first_ns + elapsed_ns % length_ns;
+}
+
+base::Result<ExitCode> run_replay(const std::string& path, const Config& config) {
+  auto clock = make_clock(path);
+  if (!clock) {
+    if (clock.error().code == base::Code::kNotFound) {
+      clock.error().code = base::Code::kInvalidArgument;
+    }
+    return std::unexpected(clock.error());
+  }
+  auto listener = Listener::open(config.listen_address, config.listen_port);
+  if (!listener) return std::unexpected(listener.error());
+  const std::string url = make_url(config.listen_address, listener->port);
+  web::Options options;
+  options.address = config.listen_address;
+  options.port = config.listen_port;
+  options.listener = std::move(listener->socket);
+  options.host_names = config.host_names;
+  options.recorder_path = path;
+  options.clock = *std::move(clock);
+  options.names = config.names;
+  options.exporter.processes_a_gpu = config.processes_a_gpu;
+  options.note = "replay of " + path;
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  auto server = web::Server::open(std::move(options));
+  if (!server) return std::unexpected(server.error());
+  base::log(base::LogLevel::kNotice, fmt::format("serving {} - replay of {}", url, path));
+  base::Status outcome;
+  {
+    // A server that ends by itself ends the wait, too.
+    std::jthread worker([&](std::stop_token stop) {
+      outcome = (*server)->run(stop);
+      if (!stop.stop_requested()) ::kill(::getpid(), SIGTERM);
+    });
+    int number = 0;
+    ::sigwait(&signals, &number);
+  }
+  if (!outcome) return std::unexpected(outcome.error());
+  return kFine;
+}
+
+}  // namespace everywatt::app

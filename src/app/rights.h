@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/result.h"
+
+// What each part of the daemon may still do. As an ordinary user there is nothing to give away but
+// the way back: no_new_privs.
+namespace everywatt::app {
+
+// The user as which the server runs when we are root: `everywatt`, or where there is none, nobody.
+struct ServerUser {
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+ServerUser find_server_user();
+
+// The sampler keeps the user: the driver decides by it what may be read.
+base::Status drop_sampler_rights();
+// The host process keeps reading: other users' /proc, the kernel log, files of any owner.
+base::Status drop_host_rights();
+// The server keeps nothing.
+base::Status drop_server_rights();
+
+}  // namespace everywatt::app

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "app/exit_code.h"
+#include "app/listener.h"
+#include "app/recorder_files.h"
+#include "app/run_folder.h"
+#include "base/result.h"
+
+namespace everywatt::app {
+
+// A process beside the three parts, which they need: the demo's player. Nothing: no such process.
+struct Companion {
+  std::string program;
+  std::vector<std::string> arguments;
+};
+
+struct SupervisorOptions {
+  Config config;
+  RunFolder folder;
+  RecorderFiles files;
+  Listener listener;
+  std::vector<std::string> pci_addresses;
+  std::optional<Companion> companion;
+  // What the sampler's process finds in its environment beside ours.
+  std::vector<std::pair<std::string, std::string>> sampler_environment;
+  std::string note;  // "demo"; "" when live
+};
+
+// Starts the sampler, the host process and the server, replaces what dies, takes a sampler whose
+// driver call hangs out of service, and ends them all on SIGTERM or SIGINT. Parses nothing that
+// comes from outside. One thread: the one that calls.
+class Supervisor {
+ public:
+  static base::Result<std::unique_ptr<Supervisor>> open(SupervisorOptions options);
+  ~Supervisor();
+
+  // Until a signal ends it.
+  base::Result<ExitCode> run();
+
+ private:
+  struct State;
+  explicit Supervisor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace everywatt::app
