@@ -325,6 +325,7 @@ void DeviceLanes::read_power() {
   if (!power_) return;
   const std::int64_t now = now_ns();
   readings_ += power_->drain(*device_, now, shared_.options.wall_clock(), totals_);
+  totals_.set_power_source(power_->is_absent() ? PowerSource::kGauge : PowerSource::kBuffer);
 }
 
 void DeviceLanes::read_processes() {

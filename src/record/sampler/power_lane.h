@@ -22,6 +22,8 @@ class PowerLane {
   // `now_wall_ns` and `now_ns` are one moment on the two clocks. Returns the rows with a value.
   unsigned drain(nvml::Device& device, std::int64_t now_ns, std::int64_t now_wall_ns,
                  Totals& totals);
+  // Whether the GPU was asked and has no such buffer.
+  bool is_absent() const { return absence_ != catalog::State::kOk; }
   void reset();
   void write_absent(catalog::State why, std::int64_t now_ns);
 

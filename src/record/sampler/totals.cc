@@ -16,8 +16,6 @@ using catalog::State;
 constexpr std::int64_t kLongestHoldNs = 2'000'000'000;
 // Utilization is refreshed each 200 ms at the driver; ticks are not that exact.
 constexpr std::int64_t kRefreshNs = 180'000'000;
-// As long as the buffer gave a sample so lately, it is what power is summed from.
-constexpr std::int64_t kBufferIsAliveNs = 5'000'000'000;
 constexpr double kPowerMaxFactor = 3;  // as for the range of power readings
 
 }  // namespace
@@ -84,9 +82,8 @@ void Totals::see_gauge(const Row& row) {
   see_refresh(row);
   const Reading instant = row.reading(MetricId::gpu_power_instant_watts);
   const Reading power = instant.is_ok() ? instant : row.reading(MetricId::gpu_power_watts);
-  // Without the buffer, or in its absence.
   if (has_source(MetricId::gpu_energy_integrated_joules_total, power) &&
-      row.time_ns - power_sample_ns_ > kBufferIsAliveNs) {
+      power_source_ == PowerSource::kGauge) {
     integrate(power.f64(), row.time_ns);
   }
   const Reading violation = row.reading(MetricId::gpu_power_violation_seconds_total);
@@ -153,11 +150,6 @@ void Totals::see_gpm(const Row& row) {
   if (!has_source(MetricId::gpu_sm_active_sampled_ratio_bucket, active)) return;
   observe(MetricId::gpu_sm_active_sampled_ratio_bucket, MetricId::gpu_sm_active_sampled_ratio_sum,
           catalog::kRatioBands, active.f64(), active.f64());
-}
-
-void Totals::see_power(double watts, std::int64_t time_ns) {
-  power_sample_ns_ = time_ns;
-  integrate(watts, time_ns);
 }
 
 void Totals::integrate(double watts, std::int64_t time_ns) {

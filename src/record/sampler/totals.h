@@ -12,6 +12,8 @@
 
 namespace everywatt::sampler {
 
+enum class PowerSource { kBuffer, kGauge };
+
 // The accumulators of one device: what a bounded ring could not give back. Advanced by each new row
 // of the other lanes, written once a second; goes on where the ring ends, so that it never falls
 // while the machine is up. One thread.
@@ -29,9 +31,10 @@ class Totals {
   void see_gauge(const catalog::Row& row);
   void see_gpm(const catalog::Row& row);
   void see_slow(const catalog::Row& row);
-  // Samples of the driver's power buffer with their boottime; while they come, the gauge's power is
-  // left out.
-  void see_power(double watts, std::int64_t time_ns);
+  // A sample of the driver's power buffer with its boottime.
+  void see_power(double watts, std::int64_t time_ns) { integrate(watts, time_ns); }
+  // What power is summed from: the buffer where there is one, and nothing until that is known.
+  void set_power_source(PowerSource source) { power_source_ = source; }
   // Whether a process holds memory of the device.
   void see_holder(bool has_holder) { has_holder_ = has_holder; }
   // What is counted once a second: the rows' readings with a value, and those rejected.
@@ -65,8 +68,8 @@ class Totals {
 
   std::int64_t observed_ns_ = 0;  // the refresh of utilization counted last
   std::optional<double> observed_utilization_;
-  std::int64_t power_sample_ns_ = 0;  // the newest of the buffer
 
+  PowerSource power_source_ = PowerSource::kBuffer;
   PowerIntegral integral_;
   EnergyGrowth energy_;
   CountGrowth corrected_;
