@@ -9,12 +9,12 @@ namespace everywatt::host {
 // Who a process runs for, as far as the path of its control group tells. What the path does not
 // tell is empty; never a guess.
 struct Container {
-  std::string runtime;       // docker, containerd, cri-o, podman, lxc, nspawn, slurm; or empty
-  std::string container_id;  // 64 hexadecimal digits, or the name in lxc and nspawn
-  std::string pod_uid;       // Kubernetes: with dashes
-  std::string slurm_job;     // its number
-  std::string slurm_step;    // "0", "batch", "extern", "interactive"
-  std::string slurm_sluid;   // Slurm 26.05 names jobs "s5K1..." there; the number is elsewhere
+  std::string runtime = {};       // docker, containerd, cri-o, podman, lxc, nspawn, slurm; or empty
+  std::string container_id = {};  // 64 hexadecimal digits, or the name in lxc and nspawn
+  std::string pod_uid = {};       // Kubernetes: with dashes
+  std::string slurm_job = {};     // its number
+  std::string slurm_step = {};    // "0", "batch", "extern", "interactive"
+  std::string slurm_sluid = {};   // Slurm 26.05 names jobs "s5K1..." there; the number is elsewhere
 
   friend bool operator==(const Container&, const Container&) = default;
 };

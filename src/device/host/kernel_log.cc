@@ -42,7 +42,8 @@ base::Result<KernelLog> KernelLog::open(const std::string& path) {
 }
 
 int KernelLog::poll_fd() const {
-  return watch_.is_open() ? watch_.get() : fd_.get();
+  if (has_end_) return -1;
+  return is_plain_ ? watch_.get() : fd_.get();
 }
 
 void KernelLog::read(std::size_t limit, std::vector<KernelRecord>& records) {

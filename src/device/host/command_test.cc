@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/host/command.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+namespace everywatt::host {
+namespace {
+
+std::string cmdline(std::initializer_list<std::string_view> arguments) {
+  std::string text;
+  for (const std::string_view argument : arguments) {
+    text += argument;
+    text += '\0';
+  }
+  return text;
+}
+
+std::string name(std::initializer_list<std::string_view> arguments) {
+  return format_command(cmdline(arguments), CommandStyle::kName);
+}
+
+TEST(Command, IsProgramAndScriptByDefault) {
+  EXPECT_EQ(name({"/usr/bin/python3.11", "/home/anna/train.py", "--lr", "0.1"}),
+            "python3.11 train.py");
+  EXPECT_EQ(name({"python", "-u", "-X", "dev", "train.py"}), "python train.py");
+  EXPECT_EQ(name({"python", "-m", "torch.distributed.run", "--nproc", "8", "train.py"}),
+            "python -m torch.distributed.run");
+  EXPECT_EQ(name({"/opt/app/server", "--model", "llama"}), "server");
+  EXPECT_EQ(name({"bash", "/etc/run.sh", "x"}), "bash run.sh");
+  EXPECT_EQ(name({"python"}), "python");
+  EXPECT_EQ(name({"julia", "fit.jl"}), "julia fit.jl");
+}
+
+TEST(Command, NeverKeepsCodeOrArgumentsByDefault) {
+  EXPECT_EQ(name({"python", "-c", "import os; token='abc'"}), "python -c");
+  EXPECT_EQ(name({"bash", "-lc", "curl https://x/abc"}), "bash -c");
+  EXPECT_EQ(name({"python", "TOKEN=abc"}), "python");
+  EXPECT_EQ(name({"python", "not a script --token=abc"}), "python");
+  EXPECT_EQ(name({"trainer", "--token=abc", "PASSWORD=hunter2"}), "trainer");
+}
+
+TEST(Command, OfAProcessThatRenamedItselfIsItsFirstWord) {
+  EXPECT_EQ(name({"ray::Worker.train --token=abc", "", ""}), "ray::Worker.train");
+  EXPECT_EQ(name({"postgres: anna secret_db 10.0.0.1 idle"}), "postgres:");
+}
+
+TEST(Command, RedactsWhatLooksSecret) {
+  const auto redacted = [](std::initializer_list<std::string_view> arguments) {
+    return format_command(cmdline(arguments), CommandStyle::kRedacted);
+  };
+  EXPECT_EQ(redacted({"train", "--lr", "0.1", "--api-key", "abc", "--epochs=3"}),
+            "train --lr 0.1 --api-key *** --epochs=3");
+  EXPECT_EQ(redacted({"train", "--token=abc", "PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=x/y="}),
+            "train --token=*** PASSWORD=*** AWS_SECRET_ACCESS_KEY=***");
+  EXPECT_EQ(redacted({"curl", "-H", "Authorization: Bearer abc", "https://u:p@host/x"}),
+            "curl -H Authorization:*** https://***@host/x");
+  EXPECT_EQ(redacted({"x", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijkl", "id=ghp_abcdefghijkl"}),
+            "x *** *** id=***");
+}
+
+TEST(Command, IsWholeWhenAskedFor) {
+  EXPECT_EQ(format_command(cmdline({"/bin/train", "--token=abc", "a b"}), CommandStyle::kFull),
+            "/bin/train --token=abc a b");
+}
+
+TEST(Command, IsCleanedInEveryStyle) {
+  for (const CommandStyle style :
+       {CommandStyle::kName, CommandStyle::kRedacted, CommandStyle::kFull}) {
+    const std::string command =
+        format_command(cmdline({"py\x1b[31mthon\n", "x\"}\nforged 1\n", "\xff\xfe"}), style);
+    EXPECT_EQ(command.find_first_of("\n\x1b"), std::string::npos);
+    EXPECT_EQ(command.find('\xff'), std::string::npos);
+    EXPECT_LE(format_command(std::string(100'000, 'x'), style).size(), kCommandBytes);
+    EXPECT_EQ(format_command("", style), "");
+    EXPECT_EQ(format_command(std::string(10, '\0'), style), "");
+  }
+}
+
+}  // namespace
+}  // namespace everywatt::host
