@@ -32,6 +32,8 @@ constexpr unsigned kReaders = 8;
 // So few rows that readers are overtaken all the time.
 constexpr std::uint64_t kCapacity = 4;
 constexpr std::chrono::milliseconds kDuration{1500};
+// Some hundreds happen in that time, but a slow machine or a sanitizer must not decide on it.
+constexpr std::uint64_t kKillsAtLeast = 30;
 
 // Shared with the processes that a test starts.
 struct Control {
@@ -143,7 +145,7 @@ TEST(RecorderTorture, ReadersInOtherProcessesSeeOnlyWhatWasWrittenByWritersThatA
   std::uint64_t killed = 0;
   Row last(Scope::kGpu, Lane::kGauge);
   const auto end = steady_clock::now() + kDuration;
-  while (steady_clock::now() < end) {
+  while (steady_clock::now() < end || killed < kKillsAtLeast) {
     const pid_t child = start([&] { append_forever(writer, killed, control.is_over); });
     ASSERT_GT(child, 0);
     ::usleep(life_us(random));
@@ -165,7 +167,6 @@ TEST(RecorderTorture, ReadersInOtherProcessesSeeOnlyWhatWasWrittenByWritersThatA
     EXPECT_EQ(status, 0);
   }
   expect_all_read(control);
-  EXPECT_GT(killed, 50U);
   EXPECT_GT(writer.published(), kCapacity);
 }
 

@@ -29,7 +29,9 @@ static_assert(kWindowEndWord + 1 == kRowHeaderWords);
 inline void publish_row(RingEntry& ring, Word* rows, std::span<const std::uint64_t, 3> head,
                         std::span<const std::uint64_t> states,
                         std::span<const std::uint64_t> cells) {
-  const std::uint64_t sequence = ring.published.load(std::memory_order_relaxed);
+  // Acquire for the sake of the first row after a change of writers: what the earlier one published
+  // comes before all of ours.
+  const std::uint64_t sequence = ring.published.load(std::memory_order_acquire);
   Word* const slot = rows + sequence % ring.capacity * ring.row_words;
   // After a writer's death it may already say so; it must never be taken back, for a reader may
   // still hold words of the unfinished row.
