@@ -2,9 +2,9 @@
 //
 // everywatt-player: makes a folder that holds a simulation, and keeps a fake host root in step with
 // it.
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -25,7 +25,7 @@
 namespace everywatt::sim {
 namespace {
 
-constexpr std::string_view kUsage = R"(usage:
+constexpr const char* kUsage = R"(usage:
   everywatt-player --make DIR --demo NAME[,NAME...]|all|TRACES_DIR
                    [--profile h200|a100] [--traces DIR] [--stepped]
       Makes DIR with scenario.toml and playhead, for --play and for the library
@@ -152,7 +152,7 @@ int run(Options options) {
     options["--sim"] = options["--play"];
   }
   if (!options.contains("--root") || !options.contains("--sim")) {
-    std::fputs(kUsage.data(), stderr);
+    std::fputs(kUsage, stderr);
     return kBadUsage;
   }
   const base::Status played = play_scenario(options["--sim"], options["--root"], options["--once"]);
@@ -165,7 +165,7 @@ int run(Options options) {
 int main(int argc, char** argv) {
   using namespace everywatt::sim;
   if (argc == 2 && std::string_view(argv[1]) == "--help") {
-    std::fputs(kUsage.data(), stdout);
+    std::fputs(kUsage, stdout);
     return 0;
   }
   struct sigaction stop{};
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
   sigaction(SIGINT, &stop, nullptr);
   std::optional<Options> options = parse_options(argc, argv);
   if (!options) {
-    std::fputs(kUsage.data(), stderr);
+    std::fputs(kUsage, stderr);
     return kBadUsage;
   }
   return run(std::move(*options));

@@ -68,8 +68,9 @@ const char* describe_return(unsigned code) {
 
 std::optional<std::uint64_t> parse_hex(std::string_view digits) {
   std::uint64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value, 16);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [stop, error] = std::from_chars(begin, end, value, 16);
   if (digits.empty() || error != std::errc{} || stop != end) return std::nullopt;
   return value;
 }

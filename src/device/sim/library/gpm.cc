@@ -26,9 +26,10 @@ struct GpmSampleTag {
 
 namespace {
 
-char kPercentUnit[] = "%";
-char kRateUnit[] = "MiB/s";
-char kNoName[] = "";
+// The interface gives out pointers to characters that are not const.
+char percent_unit[] = "%";
+char rate_unit[] = "MiB/s";
+char no_name[] = "";
 
 bool is_in(unsigned id, unsigned first, unsigned count) {
   return id >= first && id - first < count;
@@ -42,10 +43,10 @@ bool is_idle_engine(unsigned id) {
 }
 
 void evaluate(const GpmMeans& means, GpmMetric& out) {
-  out.names = {kNoName, kNoName, kPercentUnit};
+  out.names = {no_name, no_name, percent_unit};
   for (std::size_t i = 0; i < kGpmColumns; ++i) {
     if (kGpmColumnIds[i] != out.metric_id) continue;
-    if (out.metric_id >= abi::gpm::kPcieTxPerSec) out.names.unit = kRateUnit;
+    if (out.metric_id >= abi::gpm::kPcieTxPerSec) out.names.unit = rate_unit;
     out.value = means[i];
     out.nvml_return = Return::kSuccess;
     return;

@@ -25,8 +25,8 @@ struct Current {
 
 // The state of a C library has to live somewhere.
 Current& current() {
-  static Current* const state = new Current;  // never destroyed: threads may outlive main
-  return *state;
+  static Current* const kState = new Current;  // never destroyed: threads may outlive main
+  return *kState;
 }
 
 std::string trace_name(const std::string& stem) {

@@ -14,7 +14,6 @@ using abi::Return;
 
 namespace {
 
-constexpr std::int64_t kThroughputWindow = 100'000'000;
 // How long the real call blocks.
 constexpr auto kThroughputBlocks = std::chrono::microseconds(20'600);
 constexpr std::size_t kPcieTx = 12;
