@@ -30,8 +30,10 @@ std::size_t place(const std::string& name) {
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ", ";
+    text += name;
+  }
   return text;
 }
 
