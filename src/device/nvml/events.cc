@@ -46,7 +46,8 @@ State EventSet::watch(Device& device) {
 
 Answer<std::optional<Event>> EventSet::wait(unsigned timeout_ms) {
   abi::EventRecord record{};
-  const Return code = library_->call<Call::kEventSetWait>(trace_, set_, &record, timeout_ms);
+  // Not counted: it blocks by design, and its timeout is no failure.
+  const Return code = library_->call<Call::kEventSetWait>(CallTrace{}, set_, &record, timeout_ms);
   if (code == Return::kTimeout) return std::nullopt;
   if (code != Return::kSuccess) return std::unexpected(state_of(code));
   return Event{.type = type_of(record.event_type),

@@ -33,8 +33,8 @@ class Gpm {
   // Forms the values of the open window into `row` (lane kGpm), with window and time set, and begins
   // the next window at its end.
   // kNoNewValue: no window yet, or the counters did not move in it - the window stays open and grows;
-  // the row is untouched. With `elsewhere` busy, a window of zeros everywhere is one that did not
-  // move. Else the reason why there are no values.
+  // the row is untouched. With `elsewhere` busy, a window in which no engine worked is one that did
+  // not move. Else the reason why there are no values.
   catalog::State form(catalog::Row& row, Elsewhere elsewhere);
   // Forgets the open window: after a gap that no value should span.
   void reset();

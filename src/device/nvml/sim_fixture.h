@@ -17,8 +17,8 @@
 
 namespace everywatt::nvml {
 
-// A test on the simulated driver's library, whose time stands still until the test moves it. Our
-// boottime is its played time, counted from kOriginNs.
+// A test on the simulated driver's library, whose time stands still until the test moves it (unless
+// it plays in real time). Our boottime is its played time, counted from kOriginNs.
 class SimFixture : public testing::Test {
  public:
   static constexpr std::int64_t kMs = 1'000'000;
@@ -36,16 +36,15 @@ class SimFixture : public testing::Test {
   }
 
   // Writes the scenario; the library plays it from its next start on.
-  void play(const std::string& scenario) {
+  void play(const std::string& scenario, sim::Pace pace = sim::Pace::kStepped) {
     const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
     folder_ = testing::TempDir() + "everywatt_sim_" + test->test_suite_name() + "_" + test->name();
     std::filesystem::create_directories(folder_);
     const std::string head = folder_ + "/playhead";
-    ASSERT_TRUE(sim::Playhead::create(head, sim::Pace::kStepped));
+    ASSERT_TRUE(sim::Playhead::create(head, pace));
     std::ofstream(folder_ + "/scenario.toml") << "playhead = \"playhead\"\n" << scenario;
     ::setenv("EVERYWATT_SIM", folder_.c_str(), 1);
     playhead_.emplace(*sim::Playhead::open(head));
-    step_to_ms(0);
   }
 
   void step_to_ms(double ms) {

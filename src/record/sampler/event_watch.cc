@@ -13,7 +13,8 @@
 namespace everywatt::sampler {
 namespace {
 
-constexpr unsigned kWaitMs = 500;
+// How late a stop is noticed; an event ends the wait at once.
+constexpr unsigned kWaitMs = 250;
 constexpr std::int64_t kErrorPauseNs = 1'000'000'000;
 
 void pass(const nvml::Event& event, std::span<const std::unique_ptr<GpuWatch>> gpus) {

@@ -51,7 +51,7 @@ TEST_F(GpuWatchTest, ValuesAreThoseOfTheTrace) {
   EXPECT_EQ(value(0, MetricId::gpu_clock_event_reasons_mask), 4);
   EXPECT_EQ(value(0, MetricId::gpu_power_limit_max_watts), 700);
   EXPECT_EQ(row(slot(0), Lane::kOnce).text(MetricId::gpu_name), "NVIDIA H200");
-  EXPECT_EQ(status(0), DeviceStatus::kOk);
+  EXPECT_EQ(status_of(0), DeviceStatus::kOk);
 }
 
 TEST_F(GpuWatchTest, ColumnsAreReadOnlyWhenTheirSourceMayHaveRefreshed) {
@@ -104,11 +104,11 @@ TEST_F(GpuWatchTest, LostGpuIsSaidSoAndComesBackWithANewGeneration) {
   run_until_ms(2'900);
   const std::uint64_t generation = reader_->device(slot(1)).generation;
   run_until_ms(4'000);
-  EXPECT_EQ(status(1), DeviceStatus::kLost);
+  EXPECT_EQ(status_of(1), DeviceStatus::kLost);
   EXPECT_EQ(latest(1, MetricId::gpu_utilization_ratio).state, State::kLost);
-  EXPECT_EQ(status(0), DeviceStatus::kOk);
+  EXPECT_EQ(status_of(0), DeviceStatus::kOk);
   run_until_ms(8'000);
-  EXPECT_EQ(status(1), DeviceStatus::kOk);
+  EXPECT_EQ(status_of(1), DeviceStatus::kOk);
   EXPECT_EQ(reader_->device(slot(1)).generation, generation + 1);
   EXPECT_TRUE(latest(1, MetricId::gpu_utilization_ratio).is_ok());
   EXPECT_EQ(row_count(slot(0), Lane::kGauge), 81u);
@@ -136,12 +136,12 @@ TEST_F(GpuWatchTest, SuspendedGpuIsNotTouched) {
   std::filesystem::create_directories(power);
   std::ofstream(power + "/runtime_status") << "suspended\n";
   run_until_ms(5'000);
-  EXPECT_EQ(status(0), DeviceStatus::kSuspended);
+  EXPECT_EQ(status_of(0), DeviceStatus::kSuspended);
   EXPECT_EQ(playhead().calls("nvmlDeviceGetHandleByPciBusId_v2"), 0u);
   EXPECT_EQ(row_count(slot(0), Lane::kGauge), 0u);
   std::ofstream(power + "/runtime_status") << "active\n";
   run_until_ms(7'000);
-  EXPECT_EQ(status(0), DeviceStatus::kOk);
+  EXPECT_EQ(status_of(0), DeviceStatus::kOk);
   EXPECT_GT(row_count(slot(0), Lane::kGauge), 0u);
 }
 

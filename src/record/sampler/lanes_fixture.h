@@ -26,6 +26,11 @@ class LanesFixture : public nvml::SimFixture {
     options_.library = library_options();
     options_.clock = [this] { return now_ns(); };
     options_.wall_clock = [this] { return wall_ns(); };
+    make_file(gpus);
+    restart(gpus);
+  }
+
+  void make_file(unsigned gpus) {
     auto file = recorder::File::create_anonymous(recorder::live_layout({.gpus = gpus,
                                                                         .spare_gpus = 0,
                                                                         .migs_per_gpu = 2,
@@ -37,7 +42,6 @@ class LanesFixture : public nvml::SimFixture {
     auto reader = recorder::Reader::adopt(base::UniqueFd(::dup(file_->fd())), "test");
     ASSERT_TRUE(reader) << reader.error().message;
     reader_ = std::move(*reader);
-    restart(gpus);
   }
 
   // Another process takes the sampler's place: new watches on the old rings.
@@ -113,7 +117,7 @@ class LanesFixture : public nvml::SimFixture {
                                  << catalog::state_name(reading.state);
     return reading.is_ok() ? catalog::as_double(id, reading) : 0;
   }
-  recorder::DeviceStatus status(unsigned gpu) const { return reader_->device(slot(gpu)).status; }
+  recorder::DeviceStatus status_of(unsigned gpu) const { return reader_->device(slot(gpu)).status; }
 
   // "xid 31 XID 31", one an event, oldest first.
   std::vector<std::string> event_lines() const {
