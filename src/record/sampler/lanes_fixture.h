@@ -30,6 +30,9 @@ class LanesFixture : public nvml::SimFixture {
     restart(gpus);
   }
 
+  // The driver's library that restart() attaches to.
+  virtual std::unique_ptr<nvml::Library> make_library() { return open_library(); }
+
   void make_file(unsigned gpus) {
     auto file = recorder::File::create_anonymous(recorder::live_layout({.gpus = gpus,
                                                                         .spare_gpus = 0,
@@ -53,7 +56,7 @@ class LanesFixture : public nvml::SimFixture {
     allowance_.emplace(options_.gpm_cpu_ratio, now_ns());
     tallies_.emplace();
     shared_.emplace(Shared{options_, *file_, *events_, *allowance_, *tallies_});
-    library_ = open_library();
+    library_ = make_library();
     ASSERT_NE(library_, nullptr);
     const std::vector<std::uint32_t> slots = file_->slots(catalog::Scope::kGpu);
     for (unsigned i = 0; i < gpus; ++i) {

@@ -98,15 +98,11 @@ void Totals::see_held(const Row& row) {
   const bool is_fresh = std::ranges::any_of(
       catalog::schema(catalog::Scope::kGpu, catalog::Lane::kGauge).metrics,
       [&](MetricId id) { return row.state(id) == State::kOk; });
-  if (!is_fresh) {
-    held_since_ns_ = 0;
-    return;
-  }
   const std::int64_t held_ns = row.time_ns - held_since_ns_;
-  if (held_since_ns_ != 0 && held_ns > 0 && held_ns <= kLongestHoldNs) {
+  if (is_fresh && held_since_ns_ != 0 && held_ns > 0 && held_ns <= kLongestHoldNs) {
     count_held(static_cast<double>(held_ns) / 1e9);
   }
-  held_since_ns_ = row.time_ns;
+  held_since_ns_ = is_fresh ? row.time_ns : 0;
 
   const Reading mask = row.reading(MetricId::gpu_clock_event_reasons_mask);
   has_mask_ = has_source(MetricId::gpu_clock_event_seconds_total, mask);
