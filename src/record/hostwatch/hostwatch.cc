@@ -124,12 +124,12 @@ void Hostwatch::tick() {
     parts.sampling->add_cpu(lane, now_ns - cpu_ns);
     cpu_ns = now_ns;
   };
-  // Processes first: their identities are what passes soonest.
+  // Faults first: those that came while we were down are the oldest events to tell.
+  parts.kernel->tick(moment, parts.complaints);
+  account(catalog::Lane::kEvent);
   parts.processes->tick(moment, parts.uses.read(*parts.reader), parts.machine->forks(),
                         parts.complaints);
   account(catalog::Lane::kHostProcess);
-  parts.kernel->tick(moment, parts.complaints);
-  account(catalog::Lane::kEvent);
   parts.machine->tick(moment.now_ns, parts.complaints);
   parts.devices->tick(moment.now_ns, parts.complaints);
   account(catalog::Lane::kHost);

@@ -96,7 +96,8 @@ void KernelWatch::receive(Fault fault, const ProcessRows::Moment& moment) {
     waiting_.push_back(std::move(fault));
     return;
   }
-  const Key key{fault.what.pci_address, fault.what.code, fault.what.pid.value_or(0)};
+  const Key key{fault.what.kind, fault.what.pci_address, fault.what.code,
+                fault.what.pid.value_or(0)};
   const auto known = repeats_.find(key);
   if (known != repeats_.end() && moment.now_ns - known->second.told_ns < kSecondNs) {
     ++known->second.untold;

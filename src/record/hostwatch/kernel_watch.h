@@ -46,8 +46,8 @@ class KernelWatch {
     std::string line;
     std::int64_t time_ns = 0;
   };
-  // GPU, code, process.
-  using Key = std::tuple<std::string, std::uint32_t, std::uint32_t>;
+  // Kind, GPU, code, process.
+  using Key = std::tuple<host::KernelFault::Kind, std::string, std::uint32_t, std::uint32_t>;
   struct Repeats {
     std::int64_t told_ns = 0;
     std::uint64_t untold = 0;

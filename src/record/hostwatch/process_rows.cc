@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "device/host/clock_ticks.h"
+#include "device/host/machine.h"
 #include "device/host/process_end.h"
 #include "record/hostwatch/state_of.h"
 
@@ -31,6 +32,15 @@ constexpr std::uint64_t kNoSuchProcess = 'X';
 bool is_readable(int fd) {
   pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
   return ::poll(&one, 1, 0) == 1;
+}
+
+// How long a process has run. By the uptime of the same root: a made-up one has a clock of its own.
+std::int64_t read_age_ns(const host::Root& root, std::uint64_t start_ticks) {
+  const auto text = root.read("/proc/uptime", 64);
+  const auto uptime = text ? host::parse_uptime(*text) : base::Result<double>(0.0);
+  if (!uptime) return 0;
+  const auto uptime_ns = static_cast<std::int64_t>(*uptime * 1e9);
+  return std::max<std::int64_t>(0, uptime_ns - host::ticks_to_ns(start_ticks));
 }
 
 std::string format_run(std::int64_t run_ns) {
@@ -124,13 +134,14 @@ ProcessRows::Known* ProcessRows::find_or_meet(std::uint32_t pid, const Moment& m
 ProcessRows::Known ProcessRows::meet(std::uint32_t pid, const Moment& moment,
                                      Complaints& complaints) {
   Known known;
-  known.first_ns = moment.now_ns;
+  known.start_ns = moment.now_ns;
   known.order = seen_++;
   const auto sight = identities_.capture(pid, moment.now_ns, moment.wall_ns);
   if (sight) {
     known.key = sight->key;
     known.is_new = !sight->is_from_before;
     known.watch = std::make_unique<ProcessWatch>(options_.root, pid, sight->start_ticks);
+    known.start_ns -= read_age_ns(options_.root, sight->start_ticks);
     return known;
   }
   known.is_new = true;
@@ -167,10 +178,8 @@ void ProcessRows::tell_start(std::uint32_t pid, const Known& known, const OnGpu&
 
 void ProcessRows::tell_end(std::uint32_t pid, const Known& known, const OnGpu& gpu,
                            const Moment& moment, std::string_view how) {
-  const std::int64_t start_ns =
-      known.watch != nullptr ? host::ticks_to_ns(known.watch->start_ticks()) : known.first_ns;
   std::string text =
-      fmt::format("process {} {} after {}", pid, how, format_run(moment.now_ns - start_ns));
+      fmt::format("process {} {} after {}", pid, how, format_run(moment.now_ns - known.start_ns));
   if (gpu.peak_bytes > 0) {
     text += fmt::format(", at most {:.1f} GiB of its memory",
                         static_cast<double>(gpu.peak_bytes) / (1 << 30));
@@ -196,7 +205,7 @@ void ProcessRows::end(std::map<std::uint32_t, Known>::iterator it, const Moment&
   known.watch.reset();
   known.key = 0;
   known.reason = State::kLost;
-  known.first_ns = moment.now_ns;
+  known.start_ns = moment.now_ns;
   known.missing_ns = moment.now_ns;
   known.gpus.clear();
 }

@@ -62,7 +62,7 @@ class ProcessRows {
     std::uint64_t key = 0;                             // 0: not found
     std::unique_ptr<ProcessWatch> watch;               // null: not found
     catalog::State reason = catalog::State::kNotRead;  // why not
-    std::int64_t first_ns = 0;
+    std::int64_t start_ns = 0;               // of the process; not found: when it was first missed
     std::optional<std::int64_t> missing_ns;  // since when it is not found
     std::int64_t next_read_ns = 0;
     std::uint64_t order = 0;  // of first sight

@@ -54,30 +54,27 @@ void TreeUse::advance_cpu(const ProcessUse& main, std::span<const ProcessUse> ch
 void TreeUse::advance_bytes(Bytes& bytes, Member member, const ProcessUse& main,
                             std::span<const ProcessUse> children) {
   if (!(main.*member)) return;
-  std::uint64_t used_by_main =
-      bytes.main ? growth((last_main_.*member).value_or(0), *(main.*member)) : *(main.*member);
-  std::uint64_t used = 0;
-  std::uint64_t new_children = 0;
-  for (const ProcessUse& child : children) {
-    const auto before = last_children_.find(child.key);
-    const std::uint64_t now = (child.*member).value_or(0);
-    if (before == last_children_.end()) {
-      new_children += now;
-    } else {
-      used += growth((before->second.*member).value_or(0), now);
-    }
-  }
-  // What ended children had read was counted while they lived and now comes again with whoever
-  // waited for them: mostly the main process, else one of the children.
+  // What ended children had read was counted while they lived, and comes again with whoever waited
+  // for them: who inherited their CPU time.
   std::uint64_t again = 0;
   for (const auto& [key, child] : last_children_) {
     if (has_ended(key, children)) again += (child.*member).value_or(0);
   }
-  const std::uint64_t from_main = std::min(again, used_by_main);
-  if (bytes.main) used_by_main -= from_main;
-  const std::uint64_t from_children = std::min(again - from_main, used);
-  bytes.main = bytes.main.value_or(0) + used_by_main;
-  bytes.children = bytes.children.value_or(0) + used - from_children + new_children;
+  const auto own_growth = [&](const ProcessUse& before, const ProcessUse& after) {
+    const std::uint64_t grown = growth((before.*member).value_or(0), (after.*member).value_or(0));
+    const bool has_inherited = after.ended_children_seconds > before.ended_children_seconds;
+    const std::uint64_t inherited = has_inherited ? std::min(again, grown) : 0;
+    again -= inherited;
+    return grown - inherited;
+  };
+  bytes.main = bytes.main ? *bytes.main + own_growth(last_main_, main) : *(main.*member);
+  std::uint64_t used = 0;
+  for (const ProcessUse& child : children) {
+    const auto before = last_children_.find(child.key);
+    used += before == last_children_.end() ? (child.*member).value_or(0)
+                                           : own_growth(before->second, child);
+  }
+  bytes.children = bytes.children.value_or(0) + used;
 }
 
 }  // namespace everywatt::hostwatch
