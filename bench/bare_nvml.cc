@@ -50,8 +50,10 @@ std::int64_t read_clock(clockid_t id) {
 }
 
 struct Task {
+  const char* name;
   int period_ticks;  // of 100 ms
   std::function<void()> run;
+  std::int64_t cpu_ns = 0;
 };
 
 template <const auto& kFunction>
@@ -112,6 +114,23 @@ void drain_power(Device gpu) {
     since_us = std::max(since_us, samples[i].time_stamp);
 }
 
+// All that Hopper has but NVLink, which a GPU alone in its machine lacks: shares, PCIe, C2C, and
+// the engines for decoding, JPEG, optical flow and encoding.
+std::vector<unsigned> list_gpm_ids() {
+  std::vector<unsigned> ids;
+  for (const auto& [first, last] : {std::pair{1U, 13U},
+                                    {20U, 21U},
+                                    {30U, 37U},
+                                    {40U, 47U},
+                                    {50U, 51U},
+                                    {100U, 101U},
+                                    {166U, 169U}}) {
+    for (unsigned id = first; id <= last; ++id)
+      ids.push_back(id);
+  }
+  return ids;
+}
+
 void read_gpm(Device gpu) {
   static std::array<GpmSample, 2> pair{};
   static GpmMetricsGet request{};
@@ -125,17 +144,20 @@ void read_gpm(Device gpu) {
   }
   call<kGpmSampleGet>(gpu, pair[1]);
   request.version = kGpmMetricsGetVersion;
-  // All that Hopper has: shares, PCIe, decoders, JPEG and flow engines, NVLink in total and by
-  // link.
-  request.num_metrics = 0;
-  for (const auto& [first, last] :
-       {std::pair{1U, 13U}, {20U, 21U}, {30U, 37U}, {40U, 47U}, {50U, 51U}, {60U, 97U}}) {
-    for (unsigned id = first; id <= last; ++id)
-      request.metrics[request.num_metrics++].metric_id = id;
-  }
+  static std::vector<unsigned> ids = list_gpm_ids();
+  request.num_metrics = static_cast<unsigned>(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    request.metrics[i].metric_id = ids[i];
   request.sample1 = pair[0];
   request.sample2 = pair[1];
   call<kGpmMetricsGet>(&request);
+  // As the sampler does: what the driver refuses is not asked for again.
+  ids.clear();
+  for (unsigned i = 0; i < request.num_metrics; ++i) {
+    if (request.metrics[i].nvml_return == Return::kSuccess) {
+      ids.push_back(request.metrics[i].metric_id);
+    }
+  }
   std::swap(pair[0], pair[1]);
 }
 
@@ -225,25 +247,28 @@ int main(int argc, char** argv) {
   const std::int64_t init_ns = read_clock(CLOCK_MONOTONIC) - begin_ns;
   call<kDeviceGetHandleByIndex>(0U, &gpu);
 
-  const std::vector<Task> tasks = {
-      {1, [gpu] { read_gauges(gpu); }},
-      {2,
+  std::vector<Task> tasks = {
+      {"gauges", 1, [gpu] { read_gauges(gpu); }},
+      {"utilization", 2,
        [gpu] {
          Utilization rates{};
          call<kDeviceGetUtilizationRates>(gpu, &rates);
        }},
-      {10, [gpu] { read_engines(gpu); }},
-      {10, [gpu] { drain_power(gpu); }},
-      {gpm_ticks, [gpu] { read_gpm(gpu); }},
-      {10, [gpu] { read_processes(gpu); }},
-      {50, [gpu] { drain_process_utilization(gpu); }},
-      {100, [gpu] { read_slow(gpu); }},
+      {"engines", 10, [gpu] { read_engines(gpu); }},
+      {"power", 10, [gpu] { drain_power(gpu); }},
+      {"gpm", gpm_ticks, [gpu] { read_gpm(gpu); }},
+      {"processes", 10, [gpu] { read_processes(gpu); }},
+      {"process_utilization", 50, [gpu] { drain_process_utilization(gpu); }},
+      {"slow", 100, [gpu] { read_slow(gpu); }},
   };
   const std::int64_t cpu_begin_ns = read_clock(CLOCK_PROCESS_CPUTIME_ID);
   const std::int64_t start_ns = read_clock(CLOCK_MONOTONIC);
   for (int tick = 0; tick < seconds * 10; ++tick) {
-    for (const Task& task : tasks) {
-      if (tick % task.period_ticks == 0) task.run();
+    for (Task& task : tasks) {
+      if (tick % task.period_ticks != 0) continue;
+      const std::int64_t before_ns = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+      task.run();
+      task.cpu_ns += read_clock(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
     }
     const std::int64_t next_ns = start_ns + (tick + 1) * 100'000'000LL;
     const timespec until{next_ns / 1'000'000'000, next_ns % 1'000'000'000};
@@ -251,7 +276,11 @@ int main(int argc, char** argv) {
   }
   const auto elapsed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - start_ns);
   const auto cpu = static_cast<double>(read_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin_ns);
-  std::printf("{\"init_ms\": %.2f, \"cpu_s\": %.3f, \"cpu_ratio\": %.5f}\n",
+  std::printf("{\"init_ms\": %.2f, \"cpu_s\": %.3f, \"cpu_ratio\": %.5f",
               static_cast<double>(init_ns) / 1e6, cpu / 1e9, cpu / elapsed);
+  for (const Task& task : tasks) {
+    std::printf(", \"%s_ratio\": %.5f", task.name, static_cast<double>(task.cpu_ns) / elapsed);
+  }
+  std::puts("}");
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/nvml/gpm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -13,13 +14,6 @@ using catalog::MetricId;
 using catalog::Reading;
 using catalog::Row;
 using catalog::State;
-
-struct Cell {
-  unsigned gpm_id;
-  MetricId metric;
-  unsigned instance;
-  Scale scale;
-};
 
 struct Single {
   unsigned gpm_id;
@@ -49,28 +43,11 @@ constexpr std::array kRates = {
     Single{abi::gpm::kC2cTotalRxPerSec, MetricId::gpu_c2c_receive_bytes_per_second},
 };
 
-std::vector<Cell> list_cells() {
-  std::vector<Cell> cells;
-  for (const Single& one : kRatios) cells.push_back({one.gpm_id, one.metric, 0, kPercent});
-  for (const Single& one : kRates) cells.push_back({one.gpm_id, one.metric, 0, kMebi});
-  const auto add = [&](MetricId metric, Scale scale, auto id_of) {
-    for (unsigned i = 0; i < catalog::metric(metric).instances; ++i) {
-      cells.push_back({id_of(i), metric, i, scale});
-    }
-  };
-  add(MetricId::gpu_nvlink_link_transmit_bytes_per_second, kMebi, abi::gpm::nvlink_tx_per_sec);
-  add(MetricId::gpu_nvlink_link_receive_bytes_per_second, kMebi, abi::gpm::nvlink_rx_per_sec);
-  add(MetricId::gpu_nvdec_active_ratio, kPercent, abi::gpm::nvdec_util);
-  add(MetricId::gpu_nvenc_active_ratio, kPercent, abi::gpm::nvenc_util);
-  add(MetricId::gpu_nvjpg_active_ratio, kPercent, abi::gpm::nvjpg_util);
-  add(MetricId::gpu_nvofa_active_ratio, kPercent, abi::gpm::nvofa_util);
-  return cells;
-}
-
-// All that is asked for in one call, in the order of the question.
-const std::vector<Cell>& cells() {
-  static const std::vector<Cell> all = list_cells();
-  return all;
+bool is_of_nvlink(MetricId metric) {
+  return metric == MetricId::gpu_nvlink_transmit_bytes_per_second ||
+         metric == MetricId::gpu_nvlink_receive_bytes_per_second ||
+         metric == MetricId::gpu_nvlink_link_transmit_bytes_per_second ||
+         metric == MetricId::gpu_nvlink_link_receive_bytes_per_second;
 }
 
 // A share of all cycles below this, in percent, is no work; reading the counters alone shows as
@@ -94,6 +71,39 @@ bool has_moved(const abi::GpmMetricsGet& request, Elsewhere elsewhere) {
 
 }  // namespace
 
+std::vector<Gpm::Cell> Gpm::list_cells() {
+  std::vector<Cell> cells;
+  for (const Single& one : kRatios)
+    cells.push_back({one.gpm_id, one.metric, 0, kPercent});
+  for (const Single& one : kRates)
+    cells.push_back({one.gpm_id, one.metric, 0, kMebi});
+  const auto add = [&](MetricId metric, Scale scale, auto id_of) {
+    for (unsigned i = 0; i < catalog::metric(metric).instances; ++i) {
+      cells.push_back({id_of(i), metric, i, scale});
+    }
+  };
+  add(MetricId::gpu_nvlink_link_transmit_bytes_per_second, kMebi, abi::gpm::nvlink_tx_per_sec);
+  add(MetricId::gpu_nvlink_link_receive_bytes_per_second, kMebi, abi::gpm::nvlink_rx_per_sec);
+  add(MetricId::gpu_nvdec_active_ratio, kPercent, abi::gpm::nvdec_util);
+  add(MetricId::gpu_nvenc_active_ratio, kPercent, abi::gpm::nvenc_util);
+  add(MetricId::gpu_nvjpg_active_ratio, kPercent, abi::gpm::nvjpg_util);
+  add(MetricId::gpu_nvofa_active_ratio, kPercent, abi::gpm::nvofa_util);
+  return cells;
+}
+
+// NVLink is half of the list. Where there is no such link its rates would be zeros that mean
+// nothing.
+void Gpm::leave_out_links() {
+  unsigned is_up = 0;
+  const Return code = device_->call_gpu<Call::kDeviceGetNvLinkState>(0U, &is_up);
+  if (state_of(code) != State::kNotSupported) return;
+  std::erase_if(asked_, [&](const Cell& cell) {
+    if (!is_of_nvlink(cell.metric)) return false;
+    refused_.push_back({cell, State::kNotSupported});
+    return true;
+  });
+}
+
 Answer<Gpm> Gpm::open(Device& device) {
   abi::GpmSupport support{};
   support.version = abi::kGpmSupportVersion;
@@ -109,11 +119,15 @@ Answer<Gpm> Gpm::open(Device& device) {
     if (code != Return::kSuccess) return std::unexpected(state_of(code));
   }
   gpm.request_ = std::make_unique<abi::GpmMetricsGet>();
+  gpm.asked_ = list_cells();
+  gpm.leave_out_links();
   return gpm;
 }
 
 Gpm::Gpm(Gpm&& other) noexcept
     : device_(other.device_),
+      asked_(std::move(other.asked_)),
+      refused_(std::move(other.refused_)),
       older_(std::exchange(other.older_, nullptr)),
       newer_(std::exchange(other.newer_, nullptr)),
       older_ns_(std::exchange(other.older_ns_, 0)),
@@ -122,6 +136,8 @@ Gpm::Gpm(Gpm&& other) noexcept
 
 Gpm& Gpm::operator=(Gpm&& other) noexcept {
   std::swap(device_, other.device_);
+  std::swap(asked_, other.asked_);
+  std::swap(refused_, other.refused_);
   std::swap(older_, other.older_);
   std::swap(newer_, other.newer_);
   std::swap(older_ns_, other.older_ns_);
@@ -139,10 +155,9 @@ Gpm::~Gpm() {
 
 State Gpm::take(std::int64_t now_ns) {
   abi::GpmSample& sample = older_ns_ == 0 ? older_ : newer_;
-  const Return code =
-      device_->is_mig()
-          ? device_->call_gpu<Call::kGpmMigSampleGet>(device_->gpu_instance_id(), sample)
-          : device_->call<Call::kGpmSampleGet>(sample);
+  const Return code = device_->is_mig() ? device_->call_gpu<Call::kGpmMigSampleGet>(
+                                              device_->gpu_instance_id(), sample)
+                                        : device_->call<Call::kGpmSampleGet>(sample);
   if (code != Return::kSuccess) {
     // What a failed call left in the sample is unknown.
     if (older_ns_ != 0) newer_ns_ = 0;
@@ -154,16 +169,13 @@ State Gpm::take(std::int64_t now_ns) {
 
 State Gpm::form(Row& row, Elsewhere elsewhere) {
   if (older_ns_ == 0 || newer_ns_ == 0) return State::kNoNewValue;
-  const std::vector<Cell>& asked = cells();
   request_->version = abi::kGpmMetricsGetVersion;
-  request_->num_metrics = static_cast<unsigned>(asked.size());
+  request_->num_metrics = static_cast<unsigned>(asked_.size());
   request_->sample1 = older_;
   request_->sample2 = newer_;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    request_->metrics[i] = {.metric_id = asked[i].gpm_id,
-                            .nvml_return = Return::kUnknown,
-                            .value = 0,
-                            .names = {}};
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    request_->metrics[i] = {
+        .metric_id = asked_[i].gpm_id, .nvml_return = Return::kUnknown, .value = 0, .names = {}};
   }
   const Return code =
       device_->library().call<Call::kGpmMetricsGet>(device_->trace(), request_.get());
@@ -180,17 +192,26 @@ State Gpm::form(Row& row, Elsewhere elsewhere) {
 }
 
 void Gpm::put_metrics(Row& row) {
-  const std::vector<Cell>& asked = cells();
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const Cell& cell = asked[i];
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    const Cell& cell = asked_[i];
     const abi::GpmMetric& metric = request_->metrics[i];
     if (metric.nvml_return != Return::kSuccess) {
-      row.set_reading(cell.metric, Reading::absent(state_of(metric.nvml_return)), cell.instance);
+      refused_.push_back({cell, state_of(metric.nvml_return)});
       continue;
     }
     device_->put_value(row, cell.metric, metric.value * cell.scale.times / cell.scale.by,
                        cell.instance);
   }
+  for (const Refused& one : refused_) {
+    row.set_reading(one.cell.metric, Reading::absent(one.why), one.cell.instance);
+  }
+  // What failed for the moment stays on the list; only what does not exist leaves it.
+  std::erase_if(refused_, [](const Refused& one) { return one.why != State::kNotSupported; });
+  std::erase_if(asked_, [&](const Cell& cell) {
+    return std::ranges::any_of(refused_, [&](const Refused& one) {
+      return one.cell.metric == cell.metric && one.cell.instance == cell.instance;
+    });
+  });
 }
 
 void Gpm::reset() {
