@@ -120,6 +120,8 @@ void Library::leave(const CallTrace& trace, std::int64_t begin_ns, abi::Return c
   };
   add(trace.tally->calls, 1);
   add(trace.tally->call_ns, static_cast<std::uint64_t>(base::boottime_ns() - begin_ns));
+  // Asking for the room that a list needs is no failure.
+  if (code == Return::kInsufficientSize) return;
   const catalog::State state = state_of(code);
   if (state == catalog::State::kFailed || state == catalog::State::kLost ||
       state == catalog::State::kTimedOut) {
