@@ -14,7 +14,9 @@ constexpr std::array<std::string_view, kCallCount> kNames = {
 
 }  // namespace
 
-std::string_view call_name(Call call) { return kNames[static_cast<unsigned>(call)]; }
+std::string_view call_name(Call call) {
+  return kNames[static_cast<unsigned>(call)];
+}
 
 std::string_view breadcrumb_name(std::uint64_t breadcrumb) {
   if (breadcrumb == 0) return "no call";

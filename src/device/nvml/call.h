@@ -35,9 +35,9 @@ catalog::State state_of(abi::Return code);
 // What the calls of one thread came to. Written by that thread, read by any.
 struct CallTally {
   std::atomic<std::uint64_t> calls{0};
-  std::atomic<std::uint64_t> failures{0};     // failed, lost or timed out; not 'unsupported'
-  std::atomic<std::uint64_t> call_ns{0};      // wall time inside the driver
-  std::atomic<std::uint64_t> rejected{0};     // readings outside their range, and sentinels
+  std::atomic<std::uint64_t> failures{0};  // failed, lost or timed out; not 'unsupported'
+  std::atomic<std::uint64_t> call_ns{0};   // wall time inside the driver
+  std::atomic<std::uint64_t> rejected{0};  // readings outside their range, and sentinels
 };
 
 // Where a thread says which call it is in: `call` holds Call + 1 while one runs, else 0, and

@@ -97,8 +97,8 @@ class Device {
   // Puts a number from the driver into `row` in the metric's unit; what `code` or the number itself
   // forbid becomes an absence. T is the driver's type, for its all-ones.
   template <typename T>
-  void put(catalog::Row& row, catalog::MetricId id, abi::Return code, T number,
-           Scale scale = kSame, unsigned instance = 0);
+  void put(catalog::Row& row, catalog::MetricId id, abi::Return code, T number, Scale scale = kSame,
+           unsigned instance = 0);
   void put(catalog::Row& row, catalog::MetricId id, const Field& field, Scale scale = kSame,
            unsigned instance = 0);
   void put_text(catalog::Row& row, catalog::MetricId id, abi::Return code, const char* text);

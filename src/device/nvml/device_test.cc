@@ -30,7 +30,8 @@ class DeviceTest : public testing::Test {
   Row read(Lane lane) {
     open();
     Row row(Scope::kGpu, lane);
-    for (const Source& source : sources(lane)) source.read(*device_, row);
+    for (const Source& source : sources(lane))
+      source.read(*device_, row);
     return row;
   }
 
@@ -87,12 +88,13 @@ TEST(IsBlank, KnowsTheVendorsBlanks) {
 }
 
 TEST_F(DeviceTest, PowerAboveTheLimitIsTrueUpToThreeTimes) {
-  driver_.set("nvmlDeviceGetPowerManagementLimitConstraints",
-              +[](abi::Device, unsigned* min, unsigned* max) {
-                *min = 200'000;
-                *max = 700'000;
-                return Return::kSuccess;
-              });
+  driver_.set(
+      "nvmlDeviceGetPowerManagementLimitConstraints",
+      +[](abi::Device, unsigned* min, unsigned* max) {
+        *min = 200'000;
+        *max = 700'000;
+        return Return::kSuccess;
+      });
   open();
   EXPECT_EQ(device_->power_limit_max_watts(), 700);
   device_->put(gauge_, MetricId::gpu_power_watts, Return::kSuccess, 942'000u, kMilli);
@@ -103,10 +105,11 @@ TEST_F(DeviceTest, PowerAboveTheLimitIsTrueUpToThreeTimes) {
 
 // Issue P010: the two memory calls count the reservation differently.
 TEST_F(DeviceTest, MemoryFromTheOldCallHasNoReservation) {
-  driver_.set("nvmlDeviceGetMemoryInfo", +[](abi::Device, abi::Memory* memory) {
-    *memory = {.total = 1000, .free = 300, .used = 700};
-    return Return::kSuccess;
-  });
+  driver_.set(
+      "nvmlDeviceGetMemoryInfo", +[](abi::Device, abi::Memory* memory) {
+        *memory = {.total = 1000, .free = 300, .used = 700};
+        return Return::kSuccess;
+      });
   const Row row = read(Lane::kGauge);
   EXPECT_EQ(row.reading(MetricId::gpu_memory_used_bytes).u64(), 700u);
   EXPECT_EQ(row.reading(MetricId::gpu_memory_free_bytes).u64(), 300u);
@@ -114,16 +117,17 @@ TEST_F(DeviceTest, MemoryFromTheOldCallHasNoReservation) {
 }
 
 TEST_F(DeviceTest, MemoryFromTheNewCallAddsUp) {
-  driver_.set("nvmlDeviceGetMemoryInfo_v2", +[](abi::Device, abi::MemoryV2* memory) {
-    if (memory->version != abi::version_word<abi::MemoryV2>(2)) {
-      return Return::kArgumentVersionMismatch;
-    }
-    memory->total = 1000;
-    memory->reserved = 100;
-    memory->used = 600;
-    memory->free = 300;
-    return Return::kSuccess;
-  });
+  driver_.set(
+      "nvmlDeviceGetMemoryInfo_v2", +[](abi::Device, abi::MemoryV2* memory) {
+        if (memory->version != abi::version_word<abi::MemoryV2>(2)) {
+          return Return::kArgumentVersionMismatch;
+        }
+        memory->total = 1000;
+        memory->reserved = 100;
+        memory->used = 600;
+        memory->free = 300;
+        return Return::kSuccess;
+      });
   const Row row = read(Lane::kGauge);
   EXPECT_EQ(row.reading(MetricId::gpu_memory_used_bytes).u64() +
                 row.reading(MetricId::gpu_memory_free_bytes).u64() +
@@ -133,31 +137,34 @@ TEST_F(DeviceTest, MemoryFromTheNewCallAddsUp) {
 
 // Issue P012: GPUs that share the system's memory.
 TEST_F(DeviceTest, MemoryOfZeroBytesIsNoMemory) {
-  driver_.set("nvmlDeviceGetMemoryInfo_v2",
-              +[](abi::Device, abi::MemoryV2*) { return Return::kSuccess; });
+  driver_.set(
+      "nvmlDeviceGetMemoryInfo_v2", +[](abi::Device, abi::MemoryV2*) { return Return::kSuccess; });
   EXPECT_EQ(read(Lane::kGauge).state(MetricId::gpu_memory_used_bytes), State::kNotSupported);
   EXPECT_EQ(read(Lane::kOnce).state(MetricId::gpu_memory_total_bytes), State::kNotSupported);
 }
 
 TEST_F(DeviceTest, NewTemperatureCallStandsBeforeTheOld) {
-  driver_.set("nvmlDeviceGetTemperature", +[](abi::Device, abi::Selector, unsigned* celsius) {
-    *celsius = 40;
-    return Return::kSuccess;
-  });
+  driver_.set(
+      "nvmlDeviceGetTemperature", +[](abi::Device, abi::Selector, unsigned* celsius) {
+        *celsius = 40;
+        return Return::kSuccess;
+      });
   EXPECT_EQ(read(Lane::kGauge).reading(MetricId::gpu_temperature_celsius).f64(), 40);
-  driver_.set("nvmlDeviceGetTemperatureV", +[](abi::Device, abi::Temperature* temperature) {
-    temperature->temperature = 41;
-    return Return::kSuccess;
-  });
+  driver_.set(
+      "nvmlDeviceGetTemperatureV", +[](abi::Device, abi::Temperature* temperature) {
+        temperature->temperature = 41;
+        return Return::kSuccess;
+      });
   EXPECT_EQ(read(Lane::kGauge).reading(MetricId::gpu_temperature_celsius).f64(), 41);
 }
 
 // Issue P016: numbers that a newer driver gives a meaning.
 TEST_F(DeviceTest, UnknownArchitectureIsNamedByItsNumber) {
-  driver_.set("nvmlDeviceGetArchitecture", +[](abi::Device, unsigned* number) {
-    *number = 99;
-    return Return::kSuccess;
-  });
+  driver_.set(
+      "nvmlDeviceGetArchitecture", +[](abi::Device, unsigned* number) {
+        *number = 99;
+        return Return::kSuccess;
+      });
   EXPECT_EQ(read(Lane::kOnce).text(MetricId::gpu_architecture), "unknown(99)");
 }
 
@@ -171,10 +178,11 @@ TEST_F(DeviceTest, LinksThatAreNotThereAreNotDown) {
 }
 
 TEST_F(DeviceTest, LinksEndWhereTheDriverSaysSo) {
-  driver_.set("nvmlDeviceGetNvLinkState", +[](abi::Device, unsigned link, unsigned* state) {
-    *state = link == 3 ? 0 : 1;
-    return link < 12 ? Return::kSuccess : Return::kInvalidArgument;
-  });
+  driver_.set(
+      "nvmlDeviceGetNvLinkState", +[](abi::Device, unsigned link, unsigned* state) {
+        *state = link == 3 ? 0 : 1;
+        return link < 12 ? Return::kSuccess : Return::kInvalidArgument;
+      });
   const Row row = read(Lane::kSlow);
   EXPECT_EQ(row.reading(MetricId::gpu_nvlink_state, 3).u64(), 0u);
   EXPECT_EQ(row.reading(MetricId::gpu_nvlink_state, 11).u64(), 1u);
@@ -183,39 +191,44 @@ TEST_F(DeviceTest, LinksEndWhereTheDriverSaysSo) {
 }
 
 TEST_F(DeviceTest, FansOfTheOldCall) {
-  driver_.set("nvmlDeviceGetFanSpeed", +[](abi::Device, unsigned* percent) {
-    *percent = 35;
-    return Return::kSuccess;
-  });
+  driver_.set(
+      "nvmlDeviceGetFanSpeed", +[](abi::Device, unsigned* percent) {
+        *percent = 35;
+        return Return::kSuccess;
+      });
   const Row row = read(Lane::kSlow);
   EXPECT_EQ(row.reading(MetricId::gpu_fan_speed_ratio, 0).f64(), 0.35);
   EXPECT_EQ(row.state(MetricId::gpu_fan_speed_ratio, 1), State::kNotSupported);
 }
 
 TEST_F(DeviceTest, RetiredPagesAreCountedWithoutRoomForThem) {
-  driver_.set("nvmlDeviceGetRetiredPages",
-              +[](abi::Device, abi::Selector, unsigned* count, unsigned long long*) {
-                *count = 4;
-                return Return::kInsufficientSize;
-              });
+  driver_.set(
+      "nvmlDeviceGetRetiredPages",
+      +[](abi::Device, abi::Selector, unsigned* count, unsigned long long*) {
+        *count = 4;
+        return Return::kInsufficientSize;
+      });
   EXPECT_EQ(read(Lane::kSlow).reading(MetricId::gpu_retired_pages_double_bit_total).u64(), 4u);
 }
 
 TEST_F(DeviceTest, HostLimitsThePcieGenerationOnlyWhereItIsTheLowerOne) {
-  driver_.set("nvmlDeviceGetMaxPcieLinkGeneration", +[](abi::Device, unsigned* generation) {
-    *generation = 3;
-    return Return::kSuccess;
-  });
-  driver_.set("nvmlDeviceGetGpuMaxPcieLinkGeneration", +[](abi::Device, unsigned* generation) {
-    *generation = 5;
-    return Return::kSuccess;
-  });
+  driver_.set(
+      "nvmlDeviceGetMaxPcieLinkGeneration", +[](abi::Device, unsigned* generation) {
+        *generation = 3;
+        return Return::kSuccess;
+      });
+  driver_.set(
+      "nvmlDeviceGetGpuMaxPcieLinkGeneration", +[](abi::Device, unsigned* generation) {
+        *generation = 5;
+        return Return::kSuccess;
+      });
   EXPECT_EQ(read(Lane::kOnce).reading(MetricId::gpu_pcie_link_generation_host_max).u64(), 3u);
 }
 
 TEST_F(DeviceTest, LossIsRememberedUntilAskedFor) {
-  driver_.set("nvmlDeviceGetUtilizationRates",
-              +[](abi::Device, abi::Utilization*) { return Return::kGpuIsLost; });
+  driver_.set(
+      "nvmlDeviceGetUtilizationRates",
+      +[](abi::Device, abi::Utilization*) { return Return::kGpuIsLost; });
   const Row row = read(Lane::kGauge);
   EXPECT_EQ(row.state(MetricId::gpu_utilization_ratio), State::kLost);
   EXPECT_EQ(device_->take_condition(), State::kLost);

@@ -32,8 +32,8 @@ class EventSet {
   // changes: under load they come several times a second and tell nothing that gauges do not.
   catalog::State watch(Device& device);
 
-  // Blocks until something happens, at most `timeout_ms`. Nothing: nothing happened, and all is well.
-  // A state is an error that may come back at once: the caller has to slow down.
+  // Blocks until something happens, at most `timeout_ms`. Nothing: nothing happened, and all is
+  // well. A state is an error that may come back at once: the caller has to slow down.
   Answer<std::optional<Event>> wait(unsigned timeout_ms);
 
  private:

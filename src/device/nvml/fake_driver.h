@@ -16,14 +16,16 @@ class FakeDriver {
   FakeDriver() {
     set("nvmlInit_v2", +[] { return abi::Return::kSuccess; });
     set("nvmlShutdown", +[] { return abi::Return::kSuccess; });
-    set("nvmlDeviceGetHandleByIndex_v2", +[](unsigned number, abi::Device* device) {
-      *device = handle(number);
-      return abi::Return::kSuccess;
-    });
-    set("nvmlDeviceGetUUID", +[](abi::Device, char* text, unsigned) {
-      std::string("GPU-fake").copy(text, 9);
-      return abi::Return::kSuccess;
-    });
+    set(
+        "nvmlDeviceGetHandleByIndex_v2", +[](unsigned number, abi::Device* device) {
+          *device = handle(number);
+          return abi::Return::kSuccess;
+        });
+    set(
+        "nvmlDeviceGetUUID", +[](abi::Device, char* text, unsigned) {
+          std::string("GPU-fake").copy(text, 9);
+          return abi::Return::kSuccess;
+        });
   }
 
   template <typename Result, typename... Args>

@@ -19,7 +19,9 @@ constexpr std::size_t kBatch = 64;
 // An unsupported field is tried again after so many rows: a minute and a half at ten a second.
 constexpr unsigned kSkips = 1000;
 
-std::uint64_t widen(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+std::uint64_t widen(std::int64_t number) {
+  return static_cast<std::uint64_t>(number);
+}
 
 void take(const FieldValue& value, Field& field) {
   field.code = value.nvml_return;
@@ -107,7 +109,8 @@ void Device::read_fields(std::span<Field> fields) {
   const catalog::State state = state_of(code);
   if (state == catalog::State::kLost || state == catalog::State::kFailed ||
       code == Return::kFunctionNotFound) {
-    for (std::size_t i = 0; i < count; ++i) asked[i]->code = code;
+    for (std::size_t i = 0; i < count; ++i)
+      asked[i]->code = code;
     return;
   }
   bool is_spoilt = code != Return::kSuccess;

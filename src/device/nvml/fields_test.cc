@@ -91,7 +91,8 @@ TEST_F(FieldsTest, UnsupportedMemberIsAskedForRarely) {
   });
   read();
   singles = 0;
-  for (int i = 0; i < 999; ++i) EXPECT_EQ(read()[1].code, Return::kNotSupported);
+  for (int i = 0; i < 999; ++i)
+    EXPECT_EQ(read()[1].code, Return::kNotSupported);
   EXPECT_EQ(singles, 0);
   read();
   EXPECT_EQ(singles, 1);

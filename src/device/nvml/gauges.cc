@@ -132,6 +132,8 @@ constexpr std::array kSources = {
 
 }  // namespace
 
-std::span<const Source> gauge_sources() { return kSources; }
+std::span<const Source> gauge_sources() {
+  return kSources;
+}
 
 }  // namespace everywatt::nvml

@@ -41,11 +41,16 @@ struct Named {
   const char* name;
 };
 constexpr std::array kArchitectures = {
-    Named{abi::architecture::kKepler, "Kepler"},   Named{abi::architecture::kMaxwell, "Maxwell"},
-    Named{abi::architecture::kPascal, "Pascal"},   Named{abi::architecture::kVolta, "Volta"},
-    Named{abi::architecture::kTuring, "Turing"},   Named{abi::architecture::kAmpere, "Ampere"},
-    Named{abi::architecture::kAda, "Ada"},         Named{abi::architecture::kHopper, "Hopper"},
-    Named{abi::architecture::kBlackwell, "Blackwell"}, Named{abi::architecture::kRubin, "Rubin"},
+    Named{abi::architecture::kKepler, "Kepler"},
+    Named{abi::architecture::kMaxwell, "Maxwell"},
+    Named{abi::architecture::kPascal, "Pascal"},
+    Named{abi::architecture::kVolta, "Volta"},
+    Named{abi::architecture::kTuring, "Turing"},
+    Named{abi::architecture::kAmpere, "Ampere"},
+    Named{abi::architecture::kAda, "Ada"},
+    Named{abi::architecture::kHopper, "Hopper"},
+    Named{abi::architecture::kBlackwell, "Blackwell"},
+    Named{abi::architecture::kRubin, "Rubin"},
 };
 constexpr std::array kBrands = {
     Named{abi::brand::kQuadro, "Quadro"},
@@ -218,6 +223,8 @@ constexpr std::array kSources = {
 
 }  // namespace
 
-std::span<const Source> identity_sources() { return kSources; }
+std::span<const Source> identity_sources() {
+  return kSources;
+}
 
 }  // namespace everywatt::nvml

@@ -30,8 +30,8 @@ void* const kMissing = &missing_mark;
 
 std::unexpected<base::Error> init_failed(const std::string& path, Return code) {
   const auto fail = [&](Code kind, std::string_view what, std::string hint) {
-    return base::fail(kind, fmt::format("{}: {} (nvmlInit: {})", path, what,
-                                        static_cast<unsigned>(code)),
+    return base::fail(kind,
+                      fmt::format("{}: {} (nvmlInit: {})", path, what, static_cast<unsigned>(code)),
                       std::move(hint));
   };
   switch (code) {
@@ -66,9 +66,7 @@ base::Result<std::unique_ptr<Library>> Library::open(const LibraryOptions& optio
     if (!file) return std::unexpected(std::move(file.error()));
     library->path_ = file->path;
     library->file_ = file->handle;
-    library->resolve_ = [handle = file->handle](const char* name) {
-      return ::dlsym(handle, name);
-    };
+    library->resolve_ = [handle = file->handle](const char* name) { return ::dlsym(handle, name); };
   }
   const Return code = library->call<Call::kInit>(trace);
   if (code != Return::kSuccess) return init_failed(library->path_, code);

@@ -54,8 +54,8 @@ class Library {
 
   const std::string& path() const { return path_; }
 
-  // Calls the driver, leaving the breadcrumb and counting. kFunctionNotFound without a call when the
-  // library lacks the function.
+  // Calls the driver, leaving the breadcrumb and counting. kFunctionNotFound without a call when
+  // the library lacks the function.
   template <Call kCall, typename... Args>
   abi::Return call(const CallTrace& trace, Args... args) {
     using Signature = typename std::remove_cvref_t<decltype(kFunctionOf<kCall>)>::Type;

@@ -43,9 +43,9 @@ struct Attempt {
 
 // What the dynamic linker leaves unsaid or says badly.
 std::string reason_of_path(const std::string& path) {
-  struct stat named {};
+  struct stat named{};
   if (::lstat(path.c_str(), &named) != 0) return std::strerror(errno);
-  struct stat meant {};
+  struct stat meant{};
   if (::stat(path.c_str(), &meant) != 0) {
     return S_ISLNK(named.st_mode) && errno == ENOENT ? "a link to a file that is not there"
                                                      : std::strerror(errno);
@@ -90,7 +90,8 @@ Attempt attempt(const std::string& path) {
 std::vector<std::string> candidates(const std::string& path) {
   if (!path.empty()) return {path};
   std::vector<std::string> paths = {kSoname};
-  for (const char* folder : kFolders) paths.push_back(fmt::format("{}/{}", folder, kSoname));
+  for (const char* folder : kFolders)
+    paths.push_back(fmt::format("{}/{}", folder, kSoname));
   return paths;
 }
 

@@ -52,7 +52,7 @@ TEST_F(LibraryFileTest, Directory) {
 TEST_F(LibraryFileTest, FileOfAnotherMachine) {
   std::filesystem::copy_file("/proc/self/exe", path());
   std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(18);  // e_machine of the ELF header
+  file.seekp(18);             // e_machine of the ELF header
   file.write("\x08\x00", 2);  // MIPS
   file.close();
   EXPECT_THAT(error().message, HasSubstr(path() + ": "));
@@ -96,20 +96,21 @@ TEST(LibraryCall, TakesTheNewestNameThereIs) {
   FakeDriver driver;
   driver.remove("nvmlInit_v2");
   driver.set("nvmlInit", +[] { return Return::kSuccess; });
-  driver.set("nvmlDeviceGetCurrentClocksThrottleReasons",
-             +[](abi::Device, unsigned long long* mask) {
-               *mask = 1;
-               return Return::kSuccess;
-             });
+  driver.set(
+      "nvmlDeviceGetCurrentClocksThrottleReasons", +[](abi::Device, unsigned long long* mask) {
+        *mask = 1;
+        return Return::kSuccess;
+      });
   auto library = driver.open();
   unsigned long long mask = 0;
   EXPECT_EQ(library->call<Call::kDeviceGetCurrentClocksEventReasons>({}, nullptr, &mask),
             Return::kSuccess);
   EXPECT_EQ(mask, 1u);
-  driver.set("nvmlDeviceGetCurrentClocksEventReasons", +[](abi::Device, unsigned long long* mask) {
-    *mask = 2;
-    return Return::kSuccess;
-  });
+  driver.set(
+      "nvmlDeviceGetCurrentClocksEventReasons", +[](abi::Device, unsigned long long* mask) {
+        *mask = 2;
+        return Return::kSuccess;
+      });
   library = driver.open();
   EXPECT_EQ(library->call<Call::kDeviceGetCurrentClocksEventReasons>({}, nullptr, &mask),
             Return::kSuccess);
@@ -133,10 +134,11 @@ std::uint64_t crumb_inside = 0;
 
 TEST(LibraryCall, LeavesABreadcrumbWhileItRunsAndCounts) {
   FakeDriver driver;
-  driver.set("nvmlDeviceGetUtilizationRates", +[](abi::Device, abi::Utilization*) {
-    crumb_inside = crumb;
-    return Return::kGpuIsLost;
-  });
+  driver.set(
+      "nvmlDeviceGetUtilizationRates", +[](abi::Device, abi::Utilization*) {
+        crumb_inside = crumb;
+        return Return::kGpuIsLost;
+      });
   auto library = driver.open();
   CallTally tally;
   const CallTrace trace{.call = &crumb, .since_ns = &crumb_since_ns, .tally = &tally};
@@ -151,8 +153,9 @@ TEST(LibraryCall, LeavesABreadcrumbWhileItRunsAndCounts) {
 
 TEST(LibraryCall, UnsupportedIsNoFailure) {
   FakeDriver driver;
-  driver.set("nvmlDeviceGetUtilizationRates",
-             +[](abi::Device, abi::Utilization*) { return Return::kNotSupported; });
+  driver.set(
+      "nvmlDeviceGetUtilizationRates",
+      +[](abi::Device, abi::Utilization*) { return Return::kNotSupported; });
   auto library = driver.open();
   CallTally tally;
   abi::Utilization rates{};

@@ -48,8 +48,7 @@ void read_power_limits(Device& device, Row& row) {
 template <abi::Selector kThreshold, MetricId kMetric>
 void read_threshold(Device& device, Row& row) {
   unsigned celsius = 0;
-  const Return code =
-      device.call<Call::kDeviceGetTemperatureThreshold>(kThreshold, &celsius);
+  const Return code = device.call<Call::kDeviceGetTemperatureThreshold>(kThreshold, &celsius);
   device.put(row, kMetric, code, celsius);
 }
 template <abi::Selector kThreshold, MetricId kMetric>
@@ -107,10 +106,10 @@ constexpr std::array kSources = {
     max_clock<abi::clock::kMem, MetricId::gpu_memory_clock_max_hertz>(),
     max_clock<abi::clock::kVideo, MetricId::gpu_video_clock_max_hertz>(),
     max_clock<abi::clock::kGraphics, MetricId::gpu_graphics_clock_max_hertz>(),
-    Source{kMetrics<MetricId::gpu_pcie_link_generation_max,
-                    MetricId::gpu_pcie_link_generation_gpu_max,
-                    MetricId::gpu_pcie_link_generation_host_max>,
-           read_pcie_generations},
+    Source{
+        kMetrics<MetricId::gpu_pcie_link_generation_max, MetricId::gpu_pcie_link_generation_gpu_max,
+                 MetricId::gpu_pcie_link_generation_host_max>,
+        read_pcie_generations},
     number<Call::kDeviceGetMaxPcieLinkWidth, MetricId::gpu_pcie_link_width_max>(),
     Source{kMetrics<MetricId::gpu_gpm_supported>, read_gpm_support},
     number<Call::kDeviceGetSupportedClocksEventReasons,
@@ -119,6 +118,8 @@ constexpr std::array kSources = {
 
 }  // namespace
 
-std::span<const Source> limit_sources() { return kSources; }
+std::span<const Source> limit_sources() {
+  return kSources;
+}
 
 }  // namespace everywatt::nvml

@@ -85,6 +85,8 @@ constexpr std::array kSources = {
 
 }  // namespace
 
-std::span<const Source> link_sources() { return kSources; }
+std::span<const Source> link_sources() {
+  return kSources;
+}
 
 }  // namespace everywatt::nvml

@@ -123,6 +123,8 @@ constexpr std::array kSources = {
 
 }  // namespace
 
-std::span<const Source> memory_error_sources() { return kSources; }
+std::span<const Source> memory_error_sources() {
+  return kSources;
+}
 
 }  // namespace everywatt::nvml

@@ -39,11 +39,9 @@ double milliwatts_of(const abi::Sample& sample, ValueType type) {
 State PowerSamples::drain(Device& device, std::int64_t now_wall_us,
                           std::vector<PowerSample>& samples) {
   samples.clear();
-  const auto ask = [&](std::int64_t since_us, unsigned& count, abi::Sample* into,
-                       ValueType& type) {
-    return device.call<Call::kDeviceGetSamples>(abi::sampling::kTotalPower,
-                                                static_cast<unsigned long long>(since_us), &type,
-                                                &count, into);
+  const auto ask = [&](std::int64_t since_us, unsigned& count, abi::Sample* into, ValueType& type) {
+    return device.call<Call::kDeviceGetSamples>(
+        abi::sampling::kTotalPower, static_cast<unsigned long long>(since_us), &type, &count, into);
   };
   ValueType type = ValueType::kUnsignedInt;
   unsigned count = 0;

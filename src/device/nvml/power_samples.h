@@ -20,8 +20,8 @@ struct PowerSample {
 // seen, so the buffer is then read from its begin and what was seen before is left out.
 class PowerSamples {
  public:
-  // The samples since the last drain, oldest first, into `samples`. kNoNewValue: none. `now_wall_us`
-  // is the wall clock now.
+  // The samples since the last drain, oldest first, into `samples`. kNoNewValue: none.
+  // `now_wall_us` is the wall clock now.
   catalog::State drain(Device& device, std::int64_t now_wall_us, std::vector<PowerSample>& samples);
 
  private:

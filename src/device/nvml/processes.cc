@@ -27,8 +27,8 @@ Return read_list(Device& device, std::vector<Entry>& entries) {
     if (code == Return::kSuccess) {
       entries.resize(std::min<std::size_t>(count, entries.size()));
     } else if (code == Return::kInsufficientSize) {
-      entries.resize(std::clamp<std::size_t>(std::size_t{count} + kSlack, 2 * entries.size(),
-                                             kMaxEntries));
+      entries.resize(
+          std::clamp<std::size_t>(std::size_t{count} + kSlack, 2 * entries.size(), kMaxEntries));
     }
   }
   return code;
@@ -121,8 +121,8 @@ State ProcessSamples::drain(Device& device, std::int64_t now_wall_us,
         buffer_.empty() ? nullptr : buffer_.data(), &count, since_us);
     if (code == Return::kInsufficientSize || (code == Return::kSuccess && buffer_.empty())) {
       code = Return::kInsufficientSize;
-      buffer_.resize(std::clamp<std::size_t>(std::size_t{count} + kSlack, buffer_.size() + 1,
-                                             kMaxEntries));
+      buffer_.resize(
+          std::clamp<std::size_t>(std::size_t{count} + kSlack, buffer_.size() + 1, kMaxEntries));
     }
   }
   if (code != Return::kSuccess) return state_of(code);

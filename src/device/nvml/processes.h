@@ -39,9 +39,9 @@ struct ProcessSample {
 // The driver's samples of what each process uses, drained by stamp. One thread. 1.9 ms a drain.
 class ProcessSamples {
  public:
-  // The newest sample of each process since the last drain. kNoNewValue: none of any. Slots that the
-  // driver did not fill, and samples seen before, are left out; a share outside 0-100 % is rejected
-  // and absent.
+  // The newest sample of each process since the last drain. kNoNewValue: none of any. Slots that
+  // the driver did not fill, and samples seen before, are left out; a share outside 0-100 % is
+  // rejected and absent.
   catalog::State drain(Device& device, std::int64_t now_wall_us,
                        std::vector<ProcessSample>& samples);
 

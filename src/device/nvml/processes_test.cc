@@ -38,15 +38,15 @@ Return one_process(abi::Device, unsigned* count, ProcessInfo* out) {
 
 TEST_F(ProcessesTest, ListsAreJoinedByPid) {
   driver_.set("nvmlDeviceGetComputeRunningProcesses_v3", one_process);
-  driver_.set("nvmlDeviceGetMPSComputeRunningProcesses_v3",
-              +[](abi::Device, unsigned* count, ProcessInfo* out) {
-                *count = 2;
-                out[0] = {.pid = 7, .used_gpu_memory = ~0ull, .gpu_instance_id = 0,
-                          .compute_instance_id = 0};
-                out[1] = {.pid = 3, .used_gpu_memory = 50, .gpu_instance_id = 0,
-                          .compute_instance_id = 0};
-                return Return::kSuccess;
-              });
+  driver_.set(
+      "nvmlDeviceGetMPSComputeRunningProcesses_v3",
+      +[](abi::Device, unsigned* count, ProcessInfo* out) {
+        *count = 2;
+        out[0] = {
+            .pid = 7, .used_gpu_memory = ~0ull, .gpu_instance_id = 0, .compute_instance_id = 0};
+        out[1] = {.pid = 3, .used_gpu_memory = 50, .gpu_instance_id = 0, .compute_instance_id = 0};
+        return Return::kSuccess;
+      });
   open();
   const auto processes = read_processes(*device_);
   ASSERT_TRUE(processes);
@@ -59,12 +59,13 @@ TEST_F(ProcessesTest, ListsAreJoinedByPid) {
 }
 
 TEST_F(ProcessesTest, OldestListHasNoInstances) {
-  driver_.set("nvmlDeviceGetComputeRunningProcesses",
-              +[](abi::Device, unsigned* count, ProcessInfoV1* out) {
-                *count = 1;
-                out[0] = {.pid = 9, .used_gpu_memory = 5};
-                return Return::kSuccess;
-              });
+  driver_.set(
+      "nvmlDeviceGetComputeRunningProcesses",
+      +[](abi::Device, unsigned* count, ProcessInfoV1* out) {
+        *count = 1;
+        out[0] = {.pid = 9, .used_gpu_memory = 5};
+        return Return::kSuccess;
+      });
   open();
   const auto processes = read_processes(*device_);
   ASSERT_TRUE(processes);
@@ -74,8 +75,9 @@ TEST_F(ProcessesTest, OldestListHasNoInstances) {
 
 TEST_F(ProcessesTest, HalfOfTheTruthIsNoAnswer) {
   driver_.set("nvmlDeviceGetComputeRunningProcesses_v3", one_process);
-  driver_.set("nvmlDeviceGetGraphicsRunningProcesses_v3",
-              +[](abi::Device, unsigned*, ProcessInfo*) { return Return::kNoPermission; });
+  driver_.set(
+      "nvmlDeviceGetGraphicsRunningProcesses_v3",
+      +[](abi::Device, unsigned*, ProcessInfo*) { return Return::kNoPermission; });
   open();
   EXPECT_EQ(read_processes(*device_).error(), State::kNoPermission);
 }
@@ -90,15 +92,17 @@ int list_calls = 0;
 
 // Issue P068: the list grows by five at each call, three times.
 TEST_F(ProcessesTest, GrowingListIsFollowed) {
-  driver_.set("nvmlDeviceGetComputeRunningProcesses_v3",
-              +[](abi::Device, unsigned* count, ProcessInfo* out) {
-                if (++list_calls <= 3) list_length += 5;
-                const unsigned room = *count;
-                *count = list_length;
-                if (room < list_length) return Return::kInsufficientSize;
-                for (unsigned i = 0; i < list_length; ++i) out[i].pid = i + 1;
-                return Return::kSuccess;
-              });
+  driver_.set(
+      "nvmlDeviceGetComputeRunningProcesses_v3",
+      +[](abi::Device, unsigned* count, ProcessInfo* out) {
+        if (++list_calls <= 3) list_length += 5;
+        const unsigned room = *count;
+        *count = list_length;
+        if (room < list_length) return Return::kInsufficientSize;
+        for (unsigned i = 0; i < list_length; ++i)
+          out[i].pid = i + 1;
+        return Return::kSuccess;
+      });
   list_length = 20;
   list_calls = 0;
   open();
@@ -107,11 +111,11 @@ TEST_F(ProcessesTest, GrowingListIsFollowed) {
 }
 
 TEST_F(ProcessesTest, ListThatNeverFitsIsGivenUp) {
-  driver_.set("nvmlDeviceGetComputeRunningProcesses_v3",
-              +[](abi::Device, unsigned*, ProcessInfo*) {
-                ++list_calls;
-                return Return::kInsufficientSize;
-              });
+  driver_.set(
+      "nvmlDeviceGetComputeRunningProcesses_v3", +[](abi::Device, unsigned*, ProcessInfo*) {
+        ++list_calls;
+        return Return::kInsufficientSize;
+      });
   list_calls = 0;
   open();
   EXPECT_EQ(read_processes(*device_).error(), State::kFailed);
@@ -137,8 +141,8 @@ Return utilization(abi::Device, ProcessUtilizationSample* out, unsigned* count,
 }
 
 ProcessUtilizationSample sample(unsigned pid, unsigned long long stamp, unsigned sm) {
-  return {.pid = pid, .time_stamp = stamp, .sm_util = sm, .mem_util = 1, .enc_util = 0,
-          .dec_util = 0};
+  return {
+      .pid = pid, .time_stamp = stamp, .sm_util = sm, .mem_util = 1, .enc_util = 0, .dec_util = 0};
 }
 
 constexpr std::int64_t kNowUs = 1'000'000'000;
@@ -204,19 +208,19 @@ TEST_F(ProcessesTest, ShareAboveAllIsRejected) {
 }
 
 TEST_F(ProcessesTest, PowerSamplesAreOrderedAndComeOnce) {
-  driver_.set("nvmlDeviceGetSamples",
-              +[](abi::Device, abi::Selector, unsigned long long, abi::ValueType* type,
-                  unsigned* count, abi::Sample* out) {
-                *type = abi::ValueType::kUnsignedInt;
-                *count = 4;
-                if (out == nullptr) return Return::kSuccess;
-                const unsigned long long stamps[] = {300, 100, 200, 200};
-                for (int i = 0; i < 4; ++i) {
-                  out[i].time_stamp = stamps[i];
-                  out[i].value.u32 = static_cast<unsigned>(stamps[i]) * 1000;
-                }
-                return Return::kSuccess;
-              });
+  driver_.set(
+      "nvmlDeviceGetSamples", +[](abi::Device, abi::Selector, unsigned long long,
+                                  abi::ValueType* type, unsigned* count, abi::Sample* out) {
+        *type = abi::ValueType::kUnsignedInt;
+        *count = 4;
+        if (out == nullptr) return Return::kSuccess;
+        const unsigned long long stamps[] = {300, 100, 200, 200};
+        for (int i = 0; i < 4; ++i) {
+          out[i].time_stamp = stamps[i];
+          out[i].value.u32 = static_cast<unsigned>(stamps[i]) * 1000;
+        }
+        return Return::kSuccess;
+      });
   open();
   PowerSamples power;
   std::vector<PowerSample> drained;

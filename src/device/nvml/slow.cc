@@ -66,13 +66,15 @@ constexpr std::array kViolations = {
 };
 constexpr auto kViolationMetrics = [] {
   std::array<MetricId, kViolations.size()> metrics{};
-  for (std::size_t i = 0; i < metrics.size(); ++i) metrics[i] = kViolations[i].metric;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    metrics[i] = kViolations[i].metric;
   return metrics;
 }();
 
 void read_violations(Device& device, Row& row) {
   std::array<Field, kViolations.size()> fields{};
-  for (std::size_t i = 0; i < fields.size(); ++i) fields[i].id = kViolations[i].field;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    fields[i].id = kViolations[i].field;
   device.read_fields(fields);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     device.put(row, kViolations[i].metric, fields[i], kNano);
@@ -130,17 +132,19 @@ constexpr std::array kSources = {
     application_clock<abi::clock::kMem, MetricId::gpu_memory_application_clock_hertz>(),
     number<Call::kDeviceGetPersistenceMode, MetricId::gpu_persistence_mode>(),
     number<Call::kDeviceGetComputeMode, MetricId::gpu_compute_mode>(),
-    Source{kMetrics<MetricId::gpu_mig_mode, MetricId::gpu_mig_mode_pending>,
-           read_mode<Call::kDeviceGetMigMode, MetricId::gpu_mig_mode,
-                     MetricId::gpu_mig_mode_pending>},
-    Source{kMetrics<MetricId::gpu_ecc_mode, MetricId::gpu_ecc_mode_pending>,
-           read_mode<Call::kDeviceGetEccMode, MetricId::gpu_ecc_mode,
-                     MetricId::gpu_ecc_mode_pending>},
+    Source{
+        kMetrics<MetricId::gpu_mig_mode, MetricId::gpu_mig_mode_pending>,
+        read_mode<Call::kDeviceGetMigMode, MetricId::gpu_mig_mode, MetricId::gpu_mig_mode_pending>},
+    Source{
+        kMetrics<MetricId::gpu_ecc_mode, MetricId::gpu_ecc_mode_pending>,
+        read_mode<Call::kDeviceGetEccMode, MetricId::gpu_ecc_mode, MetricId::gpu_ecc_mode_pending>},
     Source{kMetrics<MetricId::gpu_recovery_action>, read_recovery_action},
 };
 
 }  // namespace
 
-std::span<const Source> slow_sources() { return kSources; }
+std::span<const Source> slow_sources() {
+  return kSources;
+}
 
 }  // namespace everywatt::nvml

@@ -12,7 +12,8 @@ using catalog::Lane;
 
 std::vector<Source> join(std::initializer_list<std::span<const Source>> parts) {
   std::vector<Source> all;
-  for (const std::span<const Source> part : parts) all.insert(all.end(), part.begin(), part.end());
+  for (const std::span<const Source> part : parts)
+    all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 

@@ -6,7 +6,8 @@
 
 #include "device/nvml/source.h"
 
-// The parts that sources() is put together from, one a file, and what their tables are written with.
+// The parts that sources() is put together from, one a file, and what their tables are written
+// with.
 namespace everywatt::nvml {
 
 std::span<const Source> gauge_sources();

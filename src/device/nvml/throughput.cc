@@ -6,8 +6,7 @@ namespace {
 
 catalog::Reading read_direction(Device& device, abi::Selector direction) {
   unsigned kib_per_second = 0;
-  const abi::Return code =
-      device.call<Call::kDeviceGetPcieThroughput>(direction, &kib_per_second);
+  const abi::Return code = device.call<Call::kDeviceGetPcieThroughput>(direction, &kib_per_second);
   if (code != abi::Return::kSuccess) return catalog::Reading::absent(state_of(code));
   if (is_blank(kib_per_second)) return device.reject();
   return catalog::Reading::of(kib_per_second * 1024.0);

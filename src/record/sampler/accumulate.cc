@@ -44,8 +44,8 @@ EnergyGrowth::Step EnergyGrowth::see(double joules, std::int64_t time_ns, double
     rejected_.reset();
     return {.joules = grown};
   }
-  // Going on from a rejected reading as energy does: then that was the new origin. What lies between
-  // is not known.
+  // Going on from a rejected reading as energy does: then that was the new origin. What lies
+  // between is not known.
   if (rejected_ && joules >= rejected_->joules &&
       is_plausible(joules - rejected_->joules, rejected_->time_ns, time_ns, power_max_watts)) {
     const double since = joules - rejected_->joules;

@@ -31,9 +31,9 @@ class SumGrowth {
   std::optional<double> base_;
 };
 
-// Growth of the driver's energy counter. It restarts with the driver, and on some boards it jumps by
-// what no board can draw: such a reading is left out, and counted from only if the next ones go on
-// from there. Pure.
+// Growth of the driver's energy counter. It restarts with the driver, and on some boards it jumps
+// by what no board can draw: such a reading is left out, and counted from only if the next ones go
+// on from there. Pure.
 class EnergyGrowth {
  public:
   struct Step {

@@ -8,8 +8,8 @@
 
 namespace everywatt::sampler {
 
-// The metrics that had a value in `before` and are not supported in `now`, two rows of one lane: what
-// another driver or another set-up took away. Pure.
+// The metrics that had a value in `before` and are not supported in `now`, two rows of one lane:
+// what another driver or another set-up took away. Pure.
 std::vector<catalog::MetricId> find_lost_metrics(const catalog::Row& before,
                                                  const catalog::Row& now);
 

@@ -59,7 +59,8 @@ Tally& TallyBook::add() {
 
 void TallyBook::visit(const std::function<void(Tally&)>& visit) {
   const std::lock_guard lock(mutex_);
-  for (Tally& tally : tallies_) visit(tally);
+  for (Tally& tally : tallies_)
+    visit(tally);
 }
 
 void PcieReadings::set(const nvml::PcieThroughput& throughput) {
@@ -129,8 +130,12 @@ DeviceLanes::Tickers DeviceLanes::make_tickers(const Options& options, DeviceKin
     return Ticker(is_mig ? std::max(period_ns, p.mig_ns) : period_ns, phase_ns, now_ns);
   };
   const std::int64_t slow_phase_ns = place * kSpreadNs / p.gauge_ns * p.gauge_ns;
-  return {ticker(p.gauge_ns), ticker(p.gpm_ns),      ticker(p.power_drain_ns),
-          ticker(p.process_ns), ticker(p.slow_ns, slow_phase_ns), ticker(kTotalsNs)};
+  return {ticker(p.gauge_ns),
+          ticker(p.gpm_ns),
+          ticker(p.power_drain_ns),
+          ticker(p.process_ns),
+          ticker(p.slow_ns, slow_phase_ns),
+          ticker(kTotalsNs)};
 }
 
 GpuIs DeviceLanes::recognize() const {
@@ -304,10 +309,9 @@ nvml::Elsewhere DeviceLanes::elsewhere() const {
 void DeviceLanes::set_gpm_pace(std::int64_t now) {
   const Options& options = shared_.options;
   if (!gpm_.is_open() || kind_ == DeviceKind::kMigInstance) return;
-  const bool is_fast =
-      options.gpm_pace == GpmPace::kFast ||
-      (options.gpm_pace == GpmPace::kAdaptive && policy_.wants_fast(now) &&
-       shared_.gpm_allowance.has_room(now));
+  const bool is_fast = options.gpm_pace == GpmPace::kFast ||
+                       (options.gpm_pace == GpmPace::kAdaptive && policy_.wants_fast(now) &&
+                        shared_.gpm_allowance.has_room(now));
   tickers_[kGpm].set_period(is_fast ? options.periods.gpm_fast_ns : options.periods.gpm_ns, now);
 }
 

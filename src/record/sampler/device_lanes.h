@@ -65,8 +65,8 @@ class PcieReadings {
 // Belongs to one thread, but for policy().lease(), pcie() and tally().
 class DeviceLanes {
  public:
-  // Takes the rings of the device slot. `place` spreads the slow lanes of several devices over their
-  // period.
+  // Takes the rings of the device slot. `place` spreads the slow lanes of several devices over
+  // their period.
   static base::Result<std::unique_ptr<DeviceLanes>> open(const Shared& shared, std::uint32_t slot,
                                                          unsigned place, DeviceKind kind);
   DeviceLanes(const DeviceLanes&) = delete;
@@ -147,7 +147,8 @@ class DeviceLanes {
   catalog::Row gauge_{catalog::Scope::kGpu, catalog::Lane::kGauge};
   catalog::Row slow_{catalog::Scope::kGpu, catalog::Lane::kSlow};
   catalog::Row once_{catalog::Scope::kGpu, catalog::Lane::kOnce};
-  // What the rings ended with, compared with the first row of this time; time 0: nothing to compare.
+  // What the rings ended with, compared with the first row of this time; time 0: nothing to
+  // compare.
   catalog::Row gauge_seen_{catalog::Scope::kGpu, catalog::Lane::kGauge};
   catalog::Row slow_seen_{catalog::Scope::kGpu, catalog::Lane::kSlow};
   catalog::Row slow_before_{catalog::Scope::kGpu, catalog::Lane::kSlow};

@@ -11,8 +11,8 @@
 namespace everywatt::sampler {
 
 // Waits for the driver's events and passes each to its GPU, until asked to stop (noticed within a
-// quarter of a second). Errors of the wait slow it down and are logged once; the wait goes on, since only a
-// success or a timeout proves that the stream is alive.
+// quarter of a second). Errors of the wait slow it down and are logged once; the wait goes on,
+// since only a success or a timeout proves that the stream is alive.
 void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWatch>> gpus,
                   std::stop_token stop);
 

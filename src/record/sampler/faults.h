@@ -10,8 +10,8 @@
 
 namespace everywatt::sampler {
 
-// The XIDs of one GPU by code: a row at start, so that a first error shows as a rise from 0, and one
-// at each XID. Goes on where the ring ends. Any thread.
+// The XIDs of one GPU by code: a row at start, so that a first error shows as a rise from 0, and
+// one at each XID. Goes on where the ring ends. Any thread.
 class FaultCounts {
  public:
   explicit FaultCounts(recorder::Writer writer);

@@ -13,7 +13,8 @@ constexpr std::int64_t kMinute = 60 * kSecond;
 
 // Utilization each 200 ms over (from, to].
 void keep_at(GpmPolicy& policy, double ratio, std::int64_t from_ns, std::int64_t to_ns) {
-  for (std::int64_t t = from_ns; t <= to_ns; t += kSecond / 5) policy.see_utilization(ratio, t);
+  for (std::int64_t t = from_ns; t <= to_ns; t += kSecond / 5)
+    policy.see_utilization(ratio, t);
 }
 
 TEST(GpmPolicy, IdleGpuIsReadSlowly) {

@@ -122,10 +122,9 @@ void GpuWatch::close(State why, std::int64_t now_ns) {
   if (!std::exchange(was_lost_, true)) {
     shared_.events.add({.kind = EventKind::kGpuLost,
                         .device = place_.slot,
-                        .text = why == State::kLost
-                                    ? "the GPU is gone from the bus"
-                                    : fmt::format("the GPU cannot be read: {}",
-                                                  catalog::state_name(why))});
+                        .text = why == State::kLost ? "the GPU is gone from the bus"
+                                                    : fmt::format("the GPU cannot be read: {}",
+                                                                  catalog::state_name(why))});
   }
   condition_ = Condition::kClosed;
   backoff_.fail(now_ns);
@@ -189,8 +188,7 @@ std::int64_t GpuWatch::next_ns() const {
 void GpuWatch::run(std::stop_token stop) {
   while (!stop.stop_requested() && !is_driver_gone()) {
     run_due();
-    const std::int64_t sleep_ns =
-        std::min(next_ns() - shared_.options.clock(), kLongestSleepNs);
+    const std::int64_t sleep_ns = std::min(next_ns() - shared_.options.clock(), kLongestSleepNs);
     if (sleep_ns <= 0) continue;
     std::unique_lock lock(mutex_);
     woken_.wait_for(lock, stop, std::chrono::nanoseconds(sleep_ns), [this] { return is_woken_; });
@@ -245,7 +243,8 @@ void GpuWatch::refresh_migs(std::int64_t now_ns) {
   }
 }
 
-// Those that read the instance already, else free ones, else new ones on a slot that was never used.
+// Those that read the instance already, else free ones, else new ones on a slot that was never
+// used.
 DeviceLanes* GpuWatch::lanes_for_mig(const nvml::Device& instance) {
   for (const auto& mig : migs_) {
     if (mig->is_begun() && mig->device().uuid() == instance.uuid()) return mig.get();
@@ -253,11 +252,10 @@ DeviceLanes* GpuWatch::lanes_for_mig(const nvml::Device& instance) {
   for (const auto& mig : migs_) {
     if (!mig->is_begun()) return mig.get();
   }
-  const std::vector<std::uint32_t> slots =
-      shared_.file.slots(catalog::Scope::kGpu, place_.slot);
+  const std::vector<std::uint32_t> slots = shared_.file.slots(catalog::Scope::kGpu, place_.slot);
   if (migs_.size() >= slots.size()) return nullptr;
-  auto lanes = DeviceLanes::open(shared_, slots[migs_.size()], place_.number,
-                                 DeviceKind::kMigInstance);
+  auto lanes =
+      DeviceLanes::open(shared_, slots[migs_.size()], place_.number, DeviceKind::kMigInstance);
   if (!lanes) {
     base::log(base::LogLevel::kWarning, lanes.error().message);
     return nullptr;

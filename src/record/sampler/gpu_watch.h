@@ -19,9 +19,9 @@
 
 namespace everywatt::sampler {
 
-// One GPU of the machine with its MIG instances: finds it, reads its lanes, notices when it is lost,
-// looks for it again. What goes wrong here touches no other GPU. run() and run_due() belong to one
-// thread; on_event(), lease() and the questions are for any.
+// One GPU of the machine with its MIG instances: finds it, reads its lanes, notices when it is
+// lost, looks for it again. What goes wrong here touches no other GPU. run() and run_due() belong
+// to one thread; on_event(), lease() and the questions are for any.
 class GpuWatch {
  public:
   struct Place {

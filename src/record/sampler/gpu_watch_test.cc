@@ -155,18 +155,19 @@ TEST_F(GpuWatchTest, GpuWithoutPerformanceCountersSaysSo) {
 }
 
 TEST_F(GpuWatchTest, SentinelsAreInvalidAndCounted) {
-  begin(device("gemm") + "[[override]]\nreading = \"util_gpu\"\nvalue = 4294967295\n"
-                         "from_ms = 1000\nuntil_ms = 1200\n"
-                         "[[override]]\nreading = \"util_gpu\"\nvalue = 1200\n"
-                         "from_ms = 1400\nuntil_ms = 1600\n",
+  begin(device("gemm") +
+            "[[override]]\nreading = \"util_gpu\"\nvalue = 4294967295\n"
+            "from_ms = 1000\nuntil_ms = 1200\n"
+            "[[override]]\nreading = \"util_gpu\"\nvalue = 1200\n"
+            "from_ms = 1400\nuntil_ms = 1600\n",
         1);
   run_until_ms(3'000);
   std::vector<State> states;
   for (int i = 8; i <= 16; i += 2) {
     states.push_back(row(slot(0), Lane::kGauge, i).state(MetricId::gpu_utilization_ratio));
   }
-  EXPECT_THAT(states, ElementsAre(State::kOk, State::kInvalid, State::kOk, State::kInvalid,
-                                  State::kOk));
+  EXPECT_THAT(states,
+              ElementsAre(State::kOk, State::kInvalid, State::kOk, State::kInvalid, State::kOk));
   EXPECT_EQ(value(0, MetricId::gpu_rejected_readings_total), 2);
 }
 
@@ -221,14 +222,14 @@ TEST_F(GpuWatchTest, ReadingsThatAnUpgradeTakesAwayAreAnEvent) {
   step_to_ms(1'000);
   restart(1);
   run_until_ms(2'000);
-  EXPECT_THAT(event_lines(),
-              ElementsAre("driver_changed 0 driver 610.1, was 580.159.04",
-                          "coverage_lost 0 no longer supported: gpu_power_watts"));
+  EXPECT_THAT(event_lines(), ElementsAre("driver_changed 0 driver 610.1, was 580.159.04",
+                                         "coverage_lost 0 no longer supported: gpu_power_watts"));
 }
 
 TEST_F(GpuWatchTest, ThrottlingStartsAndEnds) {
-  begin(device("gemm") + "[[override]]\nreading = \"reasons\"\nvalue = 8\nfrom_ms = 1000\n"
-                         "until_ms = 2000\n",
+  begin(device("gemm") +
+            "[[override]]\nreading = \"reasons\"\nvalue = 8\nfrom_ms = 1000\n"
+            "until_ms = 2000\n",
         1);
   run_until_ms(4'000);
   EXPECT_THAT(event_lines(),
@@ -238,8 +239,9 @@ TEST_F(GpuWatchTest, ThrottlingStartsAndEnds) {
 }
 
 TEST_F(GpuWatchTest, MemoryErrorsAreEventsAndSums) {
-  begin(device("gemm") + "[[override]]\nreading = \"ecc_uncorrected_volatile\"\nvalue = 3\n"
-                         "from_ms = 5000\n",
+  begin(device("gemm") +
+            "[[override]]\nreading = \"ecc_uncorrected_volatile\"\nvalue = 3\n"
+            "from_ms = 5000\n",
         1);
   run_until_ms(11'000);
   EXPECT_THAT(event_lines(), ElementsAre("ecc 3 3 more uncorrected memory errors"));

@@ -29,11 +29,13 @@ State common_absence(const nvml::Source& source, const Row& row) {
 }  // namespace
 
 LaneReader::LaneReader(catalog::Lane lane) {
-  for (const nvml::Source& source : nvml::sources(lane)) plans_.push_back({.source = &source});
+  for (const nvml::Source& source : nvml::sources(lane))
+    plans_.push_back({.source = &source});
 }
 
 void LaneReader::reset() {
-  for (Plan& plan : plans_) plan = {.source = plan.source};
+  for (Plan& plan : plans_)
+    plan = {.source = plan.source};
 }
 
 void LaneReader::read(nvml::Device& device, std::int64_t lane_period_ns, Row& row) {
@@ -42,7 +44,8 @@ void LaneReader::read(nvml::Device& device, std::int64_t lane_period_ns, Row& ro
     if (now_ns < plan.next_ns - lane_period_ns / 2) continue;
     plan.next_ns = now_ns + std::int64_t{nvml::period_ms(*plan.source)} * 1'000'000;
     if (plan.absence != State::kOk && now_ns < plan.retry_ns) {
-      for (const MetricId id : plan.source->metrics) row.set_absent(id, plan.absence);
+      for (const MetricId id : plan.source->metrics)
+        row.set_absent(id, plan.absence);
       continue;
     }
     plan.source->read(device, row);

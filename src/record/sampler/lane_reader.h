@@ -9,9 +9,9 @@
 
 namespace everywatt::sampler {
 
-// Reads the sources of one lane of one device into rows, each when it is due: its cells are not_read
-// in the rows between. A source that the device does not support, or that we may not read, is
-// remembered and tried again rarely; its reason stands in the rows meanwhile. One thread.
+// Reads the sources of one lane of one device into rows, each when it is due: its cells are
+// not_read in the rows between. A source that the device does not support, or that we may not read,
+// is remembered and tried again rarely; its reason stands in the rows meanwhile. One thread.
 class LaneReader {
  public:
   explicit LaneReader(catalog::Lane lane);

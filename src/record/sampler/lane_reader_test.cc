@@ -23,12 +23,12 @@ Return answer = Return::kSuccess;
 class LaneReaderTest : public testing::Test {
  protected:
   LaneReaderTest() {
-    driver_.set("nvmlDeviceGetUtilizationRates",
-                +[](nvml::abi::Device, nvml::abi::Utilization* rates) {
-                  ++calls;
-                  *rates = {.gpu = 50, .memory = 10};
-                  return answer;
-                });
+    driver_.set(
+        "nvmlDeviceGetUtilizationRates", +[](nvml::abi::Device, nvml::abi::Utilization* rates) {
+          ++calls;
+          *rates = {.gpu = 50, .memory = 10};
+          return answer;
+        });
     library_ = driver_.open();
     device_.emplace(*nvml::Device::open_nth(*library_, 0, {}));
     calls = 0;

@@ -60,15 +60,16 @@ class LanesFixture : public nvml::SimFixture {
     ASSERT_NE(library_, nullptr);
     const std::vector<std::uint32_t> slots = file_->slots(catalog::Scope::kGpu);
     for (unsigned i = 0; i < gpus; ++i) {
-      auto gpu = GpuWatch::open(*shared_, {.pci_address = address(i), .number = i,
-                                           .slot = slots[i]});
+      auto gpu =
+          GpuWatch::open(*shared_, {.pci_address = address(i), .number = i, .slot = slots[i]});
       ASSERT_TRUE(gpu) << gpu.error().message;
       (*gpu)->attach(*library_, nullptr);
       gpus_.push_back(std::move(*gpu));
     }
   }
   void stop() {
-    for (const auto& gpu : gpus_) gpu->detach();
+    for (const auto& gpu : gpus_)
+      gpu->detach();
     gpus_.clear();
     library_.reset();
   }
@@ -79,7 +80,8 @@ class LanesFixture : public nvml::SimFixture {
   // Moves to each tick of 100 ms until then, and has all GPUs do what is due.
   void run_until_ms(double until_ms) {
     while (true) {
-      for (const auto& gpu : gpus_) gpu->run_due();
+      for (const auto& gpu : gpus_)
+        gpu->run_due();
       const double next_ms = static_cast<double>(now_ns() - kOriginNs) / 1e6 + 100;
       if (next_ms > until_ms) return;
       step_to_ms(next_ms);
@@ -129,8 +131,8 @@ class LanesFixture : public nvml::SimFixture {
     const auto count = static_cast<std::int64_t>(row_count(part, catalog::Lane::kEvent));
     for (std::int64_t i = 0; i < count; ++i) {
       const catalog::Row event = row(part, catalog::Lane::kEvent, i);
-      const auto kind = static_cast<catalog::EventKind>(
-          event.reading(catalog::MetricId::event_kind).u64());
+      const auto kind =
+          static_cast<catalog::EventKind>(event.reading(catalog::MetricId::event_kind).u64());
       lines.push_back(fmt::format("{} {} {}", catalog::event_kind_name(kind),
                                   event.reading(catalog::MetricId::event_code).u64(),
                                   event.text(catalog::MetricId::event_text)));

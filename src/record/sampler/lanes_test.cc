@@ -54,8 +54,8 @@ TEST_F(GpmLaneTest, NoRowIsAWindowInWhichTheCountersStoodStill) {
   EXPECT_EQ(row_count(slot(0), Lane::kTotals) > 0, true);
   std::uint64_t observed = 0;
   for (unsigned band = 0; band < 13; ++band) {
-    observed += static_cast<std::uint64_t>(
-        value(0, MetricId::gpu_sm_active_sampled_ratio_bucket, band));
+    observed +=
+        static_cast<std::uint64_t>(value(0, MetricId::gpu_sm_active_sampled_ratio_bucket, band));
   }
   EXPECT_EQ(observed, static_cast<std::uint64_t>(rows)) << "a window is one observation";
 }
@@ -106,8 +106,7 @@ TEST_F(GpmLaneTest, DeadCountersAreFailedNotZero) {
 }
 
 TEST_F(GpmLaneTest, RefusedCountersSayWhy) {
-  begin(device("gemm") +
-            "[[fault]]\nfunction = \"nvmlGpmSampleGet\"\nreturn = \"NO_PERMISSION\"\n",
+  begin(device("gemm") + "[[fault]]\nfunction = \"nvmlGpmSampleGet\"\nreturn = \"NO_PERMISSION\"\n",
         1);
   run_until_ms(2'000);
   EXPECT_EQ(latest(0, MetricId::gpu_sm_active_ratio).state, State::kNoPermission);
@@ -119,8 +118,7 @@ class ProcessLaneTest : public LanesFixture {
   std::vector<std::pair<std::uint64_t, double>> listing() {
     std::vector<std::pair<std::uint64_t, double>> processes;
     const Row last = row(slot(0), Lane::kProcess);
-    const auto count =
-        static_cast<std::int64_t>(last.reading(MetricId::process_count).u64());
+    const auto count = static_cast<std::int64_t>(last.reading(MetricId::process_count).u64());
     for (std::int64_t i = -count; i < 0; ++i) {
       const Row process = row(slot(0), Lane::kProcess, i);
       EXPECT_EQ(process.time_ns, last.time_ns);
@@ -140,8 +138,8 @@ TEST_F(ProcessLaneTest, EachListingIsRowsOfOneTime) {
   begin(device("gemm") + kTwoMore, 1);
   step_to_ms(20'000);
   run_until_ms(20'000);
-  EXPECT_THAT(listing(), ElementsAre(std::pair{501ul, 0.2}, std::pair{502ul, -1.0},
-                                     std::pair{10000ul, 0.99}));
+  EXPECT_THAT(listing(),
+              ElementsAre(std::pair{501ul, 0.2}, std::pair{502ul, -1.0}, std::pair{10000ul, 0.99}));
 }
 
 // Issue P013: a driver that cannot tell a process's memory.

@@ -20,7 +20,9 @@ using recorder::DeviceStatus;
 
 unsigned layout = 0;  // a bit an instance
 
-Device instance_handle(unsigned place) { return FakeDriver::handle(100 + place); }
+Device instance_handle(unsigned place) {
+  return FakeDriver::handle(100 + place);
+}
 bool is_instance(Device device) {
   return device == instance_handle(0) || device == instance_handle(1);
 }
@@ -43,37 +45,43 @@ Return memory_of(Device device, nvml::abi::MemoryV2* memory) {
 class MigTest : public LanesFixture {
  protected:
   MigTest() {
-    driver_.set("nvmlDeviceGetHandleByPciBusId_v2", +[](const char*, Device* device) {
-      *device = FakeDriver::handle(0);
-      return Return::kSuccess;
-    });
+    driver_.set(
+        "nvmlDeviceGetHandleByPciBusId_v2", +[](const char*, Device* device) {
+          *device = FakeDriver::handle(0);
+          return Return::kSuccess;
+        });
     driver_.set("nvmlDeviceGetUUID", uuid_of);
     driver_.set("nvmlDeviceGetMemoryInfo_v2", memory_of);
-    driver_.set("nvmlDeviceGetUtilizationRates",
-                +[](Device, nvml::abi::Utilization*) { return Return::kNotSupported; });
-    driver_.set("nvmlDeviceGetMigMode", +[](Device, unsigned* current, unsigned* pending) {
-      *current = *pending = 1;
-      return Return::kSuccess;
-    });
-    driver_.set("nvmlDeviceGetMaxMigDeviceCount", +[](Device, unsigned* count) {
-      *count = 7;
-      return Return::kSuccess;
-    });
-    driver_.set("nvmlDeviceGetMigDeviceHandleByIndex",
-                +[](Device, unsigned index, Device* device) {
-                  if ((layout >> index & 1) == 0) return Return::kNotFound;
-                  *device = instance_handle(index);
-                  return Return::kSuccess;
-                });
-    driver_.set("nvmlDeviceGetGpuInstanceId", +[](Device device, unsigned* id) {
-      *id = device == instance_handle(0) ? 3 : 4;
-      return Return::kSuccess;
-    });
-    driver_.set("nvmlDeviceGetName", +[](Device device, char* text, unsigned) {
-      const std::string name = is_instance(device) ? "H100 MIG 1g.10gb" : "H100";
-      name.copy(text, name.size());
-      return Return::kSuccess;
-    });
+    driver_.set(
+        "nvmlDeviceGetUtilizationRates",
+        +[](Device, nvml::abi::Utilization*) { return Return::kNotSupported; });
+    driver_.set(
+        "nvmlDeviceGetMigMode", +[](Device, unsigned* current, unsigned* pending) {
+          *current = *pending = 1;
+          return Return::kSuccess;
+        });
+    driver_.set(
+        "nvmlDeviceGetMaxMigDeviceCount", +[](Device, unsigned* count) {
+          *count = 7;
+          return Return::kSuccess;
+        });
+    driver_.set(
+        "nvmlDeviceGetMigDeviceHandleByIndex", +[](Device, unsigned index, Device* device) {
+          if ((layout >> index & 1) == 0) return Return::kNotFound;
+          *device = instance_handle(index);
+          return Return::kSuccess;
+        });
+    driver_.set(
+        "nvmlDeviceGetGpuInstanceId", +[](Device device, unsigned* id) {
+          *id = device == instance_handle(0) ? 3 : 4;
+          return Return::kSuccess;
+        });
+    driver_.set(
+        "nvmlDeviceGetName", +[](Device device, char* text, unsigned) {
+          const std::string name = is_instance(device) ? "H100 MIG 1g.10gb" : "H100";
+          name.copy(text, name.size());
+          return Return::kSuccess;
+        });
   }
   std::unique_ptr<nvml::Library> make_library() override { return driver_.open(); }
   std::uint32_t mig_slot(unsigned number) const {

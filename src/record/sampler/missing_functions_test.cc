@@ -40,7 +40,7 @@ constexpr std::size_t kNames = 3;
 
 std::vector<Function> functions() {
   return {
-#define CALL(name)                \
+#define CALL(name)                    \
   {Call::name, nvml::abi::name.names, \
    reinterpret_cast<void*>(           \
        &Refuser<std::remove_cvref_t<decltype(nvml::abi::name)>::Type>::refuse)},

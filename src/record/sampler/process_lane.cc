@@ -82,7 +82,8 @@ void ProcessLane::put_sample(const nvml::Process& process, std::int64_t wall_ahe
   const auto sample = std::ranges::find(drained_, process.pid, &nvml::ProcessSample::pid);
   if (sample_state_ != State::kOk || sample == drained_.end()) {
     const State why = sample_state_ == State::kOk ? State::kNoNewValue : sample_state_;
-    for (const MetricId id : kSampleMetrics) row_.set_absent(id, why);
+    for (const MetricId id : kSampleMetrics)
+      row_.set_absent(id, why);
     return;
   }
   put_ratio(row_, MetricId::process_sm_ratio, sample->sm_ratio);

@@ -141,8 +141,7 @@ void Sampler::Parts::work(nvml::Library& library, std::stop_token stop) {
     threads.emplace_back([&gpu = *gpu](std::stop_token own) { gpu.run(own); });
   }
   if (event_set) {
-    threads.emplace_back(
-        [&, this](std::stop_token own) { watch_events(*event_set, gpus, own); });
+    threads.emplace_back([&, this](std::stop_token own) { watch_events(*event_set, gpus, own); });
   }
   threads.emplace_back([&, this](std::stop_token own) { watch_pcie(library, gpus, shared, own); });
 
@@ -155,16 +154,17 @@ void Sampler::Parts::work(nvml::Library& library, std::stop_token stop) {
     }
     pause(std::min(ticker.next_ns() - options.clock(), kSecond), stop);
   }
-  for (std::jthread& thread : threads) thread.request_stop();
+  for (std::jthread& thread : threads)
+    thread.request_stop();
   threads.clear();
-  for (const std::unique_ptr<GpuWatch>& gpu : gpus) gpu->detach();
+  for (const std::unique_ptr<GpuWatch>& gpu : gpus)
+    gpu->detach();
 }
 
 Sampler::Sampler(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Sampler::~Sampler() = default;
 
-base::Result<std::unique_ptr<Sampler>> Sampler::open(const Options& options,
-                                                     recorder::File& file) {
+base::Result<std::unique_ptr<Sampler>> Sampler::open(const Options& options, recorder::File& file) {
   if (base::Status status = check(options); !status) {
     return std::unexpected(std::move(status.error()));
   }

@@ -72,14 +72,14 @@ struct StuckCall {
   std::int64_t since_ns = 0;
 };
 
-// The driver calls that run longer than allowed, by the breadcrumbs in the file. For whoever watches
-// the sampler from another process.
+// The driver calls that run longer than allowed, by the breadcrumbs in the file. For whoever
+// watches the sampler from another process.
 std::vector<StuckCall> find_stuck_calls(recorder::File& file, std::int64_t now_ns,
                                         const Deadlines& deadlines);
 
-// Reads the driver and writes what it saw into the recorder: a thread a GPU, one for events, one for
-// the PCIe call where it is needed. Takes the writers of all rings of GPUs and MIG instances, and of
-// the sampler's own event and sampling rings. The file must outlive it. At most one a file.
+// Reads the driver and writes what it saw into the recorder: a thread a GPU, one for events, one
+// for the PCIe call where it is needed. Takes the writers of all rings of GPUs and MIG instances,
+// and of the sampler's own event and sampling rings. The file must outlive it. At most one a file.
 class Sampler {
  public:
   // Takes the rings; touches no driver. kInvalidArgument as check(); kIo, kNotFound from the file.
@@ -94,7 +94,8 @@ class Sampler {
   void run(std::stop_token stop);
 
   // Reads GPM of the GPU in that device slot at the fast pace until then (boottime). Any thread; a
-  // later time wins. At most 4 GPUs have one at once: false when that is so or the slot is no GPU's.
+  // later time wins. At most 4 GPUs have one at once: false when that is so or the slot is no
+  // GPU's.
   [[nodiscard]] bool lease(std::uint32_t device, std::int64_t until_ns);
 
   // Reads each lane of each GPU once, instead of run(): sample_once() for a file that goes on.

@@ -28,7 +28,8 @@ using catalog::Scope;
 // A GPU that plays the gemm trace, and a recorder.
 class Bench {
  public:
-  Bench() : folder_(std::filesystem::temp_directory_path() / fmt::format("ew_bench_{}", ::getpid())) {
+  Bench()
+      : folder_(std::filesystem::temp_directory_path() / fmt::format("ew_bench_{}", ::getpid())) {
     std::filesystem::create_directories(folder_);
     const std::string head = (folder_ / "playhead").string();
     static_cast<void>(sim::Playhead::create(head, sim::Pace::kRealTime));
@@ -86,8 +87,12 @@ void read_lane(benchmark::State& state, Lane lane, std::int64_t period_ns) {
                                                benchmark::Counter::kAvgIterations);
 }
 
-void gauge_tick(benchmark::State& state) { read_lane(state, Lane::kGauge, 100'000'000); }
-void slow_tick(benchmark::State& state) { read_lane(state, Lane::kSlow, 10'000'000'000); }
+void gauge_tick(benchmark::State& state) {
+  read_lane(state, Lane::kGauge, 100'000'000);
+}
+void slow_tick(benchmark::State& state) {
+  read_lane(state, Lane::kSlow, 10'000'000'000);
+}
 
 // The calls of a gauge row that has all columns, and nothing else.
 void gauge_bare_calls(benchmark::State& state) {

@@ -27,7 +27,8 @@ class SamplerTest : public LanesFixture {
     play(scenario, sim::Pace::kRealTime);
     options_ = {};
     options_.library = library_options();
-    for (unsigned i = 0; i < gpus; ++i) options_.pci_addresses.push_back(address(i));
+    for (unsigned i = 0; i < gpus; ++i)
+      options_.pci_addresses.push_back(address(i));
     make_file(gpus);
   }
   // Runs the sampler until `is_done`, at most for ten seconds; returns how long stopping took.
@@ -150,12 +151,14 @@ TEST_F(SamplerTest, SamplerTellsHowItKeepsUp) {
 
 TEST_F(SamplerTest, FourGpusCanHaveALease) {
   std::string scenario;
-  for (int i = 0; i < 6; ++i) scenario += device("gemm");
+  for (int i = 0; i < 6; ++i)
+    scenario += device("gemm");
   make(scenario, 6);
   auto sampler = Sampler::open(options_, *file_);
   ASSERT_TRUE(sampler);
   const std::int64_t until_ns = base::boottime_ns() + 30'000'000'000;
-  for (unsigned i = 0; i < 4; ++i) EXPECT_TRUE((*sampler)->lease(slot(i), until_ns));
+  for (unsigned i = 0; i < 4; ++i)
+    EXPECT_TRUE((*sampler)->lease(slot(i), until_ns));
   EXPECT_FALSE((*sampler)->lease(slot(4), until_ns));
   EXPECT_TRUE((*sampler)->lease(slot(3), until_ns + 1));
   EXPECT_FALSE((*sampler)->lease(0, until_ns)) << "the machine is no GPU";

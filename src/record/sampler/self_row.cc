@@ -35,8 +35,7 @@ struct Sums {
       lanes[i].late += from.late.load(kRelaxed);
       lanes[i].missed += from.missed.load(kRelaxed);
       lanes[i].cpu_ns += from.cpu_ns.load(kRelaxed);
-      lanes[i].late_max_ns =
-          std::max(lanes[i].late_max_ns, from.late_max_ns.exchange(0, kRelaxed));
+      lanes[i].late_max_ns = std::max(lanes[i].late_max_ns, from.late_max_ns.exchange(0, kRelaxed));
     }
     calls += tally.calls().calls.load(kRelaxed);
     failures += tally.calls().failures.load(kRelaxed);
@@ -58,7 +57,9 @@ struct Sums {
   }
 };
 
-double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+double seconds(std::uint64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
 
 }  // namespace
 
@@ -87,8 +88,7 @@ void SelfRow::write(const Shared& shared, std::int64_t now_ns) {
   row_.set(MetricId::everywatt_readings_total, sums.readings);
   row_.set(MetricId::everywatt_rejected_readings_total, sums.rejected);
   row_.set(MetricId::everywatt_lost_events_total, std::uint64_t{0});
-  row_.set(MetricId::everywatt_gpm_budget_used_ratio,
-           shared.gpm_allowance.take_used_ratio(now_ns));
+  row_.set(MetricId::everywatt_gpm_budget_used_ratio, shared.gpm_allowance.take_used_ratio(now_ns));
   writer_.append(row_);
 }
 

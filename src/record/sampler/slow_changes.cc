@@ -80,9 +80,10 @@ void add_power_limit(const Row& before, const Row& now, std::uint32_t device,
                      std::vector<Event>& events) {
   const Pair limit = pair_of(before, now, MetricId::gpu_power_limit_enforced_watts);
   if (!limit.is_other()) return;
-  events.push_back(event_of(
-      EventKind::kPowerLimitChanged, static_cast<std::uint64_t>(std::llround(limit.now.f64() * 1e3)),
-      device, fmt::format("power limit {:g} W, was {:g} W", limit.now.f64(), limit.before.f64())));
+  events.push_back(
+      event_of(EventKind::kPowerLimitChanged,
+               static_cast<std::uint64_t>(std::llround(limit.now.f64() * 1e3)), device,
+               fmt::format("power limit {:g} W, was {:g} W", limit.now.f64(), limit.before.f64())));
 }
 
 }  // namespace

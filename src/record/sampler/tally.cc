@@ -25,8 +25,8 @@ void Tally::count_tick(catalog::Lane lane, const Ticker::Tick& tick) {
   }
   if (lane != catalog::Lane::kGauge) return;
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  lateness_us_[lateness_next_].store(
-      static_cast<std::uint32_t>(std::min(late_ns / 1000, kMost)), std::memory_order_relaxed);
+  lateness_us_[lateness_next_].store(static_cast<std::uint32_t>(std::min(late_ns / 1000, kMost)),
+                                     std::memory_order_relaxed);
   lateness_next_ = (lateness_next_ + 1) % kLatenessKept;
 }
 
@@ -34,6 +34,8 @@ void Tally::count_cpu(catalog::Lane lane, std::int64_t cpu_ns) {
   add(this->lane(lane).cpu_ns, static_cast<std::uint64_t>(std::max<std::int64_t>(cpu_ns, 0)));
 }
 
-void Tally::count_readings(std::uint64_t readings) { add(readings_, readings); }
+void Tally::count_readings(std::uint64_t readings) {
+  add(readings_, readings);
+}
 
 }  // namespace everywatt::sampler

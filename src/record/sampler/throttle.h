@@ -16,8 +16,8 @@ inline constexpr std::array<std::uint64_t, 4> kThrottleBits = {
     0x80,  // hardware power brake
 };
 
-// Turns the mask of clock event reasons into starts and ends. A reason that is cleared for less than
-// a second has not ended: some come and go at each tick. Pure.
+// Turns the mask of clock event reasons into starts and ends. A reason that is cleared for less
+// than a second has not ended: some come and go at each tick. Pure.
 class ThrottleWatch {
  public:
   struct Change {

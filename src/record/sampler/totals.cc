@@ -95,9 +95,9 @@ void Totals::see_gauge(const Row& row) {
 
 // Counts the time since the last reading as what that one said.
 void Totals::see_held(const Row& row) {
-  const bool is_fresh = std::ranges::any_of(
-      catalog::schema(catalog::Scope::kGpu, catalog::Lane::kGauge).metrics,
-      [&](MetricId id) { return row.state(id) == State::kOk; });
+  const bool is_fresh =
+      std::ranges::any_of(catalog::schema(catalog::Scope::kGpu, catalog::Lane::kGauge).metrics,
+                          [&](MetricId id) { return row.state(id) == State::kOk; });
   const std::int64_t held_ns = row.time_ns - held_since_ns_;
   if (is_fresh && held_since_ns_ != 0 && held_ns > 0 && held_ns <= kLongestHoldNs) {
     count_held(static_cast<double>(held_ns) / 1e9);

@@ -120,8 +120,7 @@ TEST_F(TotalsTest, SumWithoutASourceIsAbsentForItsReason) {
   gauge_.set_all_absent(State::kNotSupported);
   totals_.see_gauge(gauge_);
   EXPECT_EQ(totals_.row().state(MetricId::gpu_busy_seconds_total), State::kNotSupported);
-  EXPECT_EQ(totals_.row().state(MetricId::gpu_clock_event_seconds_total, 5),
-            State::kNotSupported);
+  EXPECT_EQ(totals_.row().state(MetricId::gpu_clock_event_seconds_total, 5), State::kNotSupported);
 }
 
 TEST_F(TotalsTest, RejectedEnergyIsCountedAsRejected) {
