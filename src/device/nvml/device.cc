@@ -104,9 +104,8 @@ std::vector<Device> Device::mig_instances() {
 
 Return Device::note(Return code) {
   if (code == Return::kGpuIsLost || code == Return::kGpuNotFound) condition_ = State::kLost;
-  if (code == Return::kUninitialized || code == Return::kResetRequired) {
-    if (condition_ == State::kOk) condition_ = State::kFailed;
-  }
+  // A GPU that needs a reset fails by itself, reading by reading; this is about the driver.
+  if (code == Return::kUninitialized && condition_ == State::kOk) condition_ = State::kFailed;
   return code;
 }
 

@@ -78,7 +78,7 @@ class Device {
   double power_limit_max_watts() const { return power_limit_max_watts_; }
 
   // What the calls since the last question came to, beyond single readings: kLost (gone from the
-  // bus), kFailed (the driver was shut or needs a reset: open again), else kOk.
+  // bus), kFailed (the driver was shut under us: open the library again), else kOk.
   catalog::State take_condition() { return std::exchange(condition_, catalog::State::kOk); }
 
   template <Call kCall, typename... Args>

@@ -116,6 +116,28 @@ TEST_F(GpuWatchTest, LostGpuIsSaidSoAndComesBackWithANewGeneration) {
                                          "gpu_back 0 the GPU can be read again"));
 }
 
+// Issue P090: what needs a reset is that GPU's own trouble.
+TEST_F(GpuWatchTest, GpuThatNeedsAResetFailsAlone) {
+  begin(device("gemm") + device("fed") +
+            "[[fault]]\nfunction = \"*\"\ngpu = 1\nreturn = \"RESET_REQUIRED\"\nfrom_ms = 1000\n",
+        2);
+  run_until_ms(5'000);
+  EXPECT_EQ(latest(1, MetricId::gpu_power_watts).state, State::kFailed);
+  EXPECT_FALSE(gpus_[1]->is_driver_gone());
+  EXPECT_EQ(status_of(0), DeviceStatus::kOk);
+  EXPECT_EQ(row_count(slot(0), Lane::kGauge), 51u);
+}
+
+TEST_F(GpuWatchTest, DriverThatWasShutIsToBeOpenedAnew) {
+  begin(
+      device("gemm") + "[[fault]]\nfunction = \"*\"\nreturn = \"UNINITIALIZED\"\nfrom_ms = 1000\n",
+      1);
+  run_until_ms(900);
+  EXPECT_FALSE(gpus_[0]->is_driver_gone());
+  run_until_ms(1'000);
+  EXPECT_TRUE(gpus_[0]->is_driver_gone());
+}
+
 TEST_F(GpuWatchTest, GpuThatIsLostForGoodIsAskedForLessAndLess) {
   begin(device("gemm") + "[[fault]]\nfunction = \"*\"\nreturn = \"GPU_IS_LOST\"\n", 1);
   run_until_ms(130'000);

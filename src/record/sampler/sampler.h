@@ -55,9 +55,9 @@ struct Options {
   base::Clock wall_clock = base::walltime_ns;
 };
 
-// kInvalidArgument, naming the period, when one is outside what makes sense (gauge: 20 ms to 10 s;
-// GPM: 100 ms to 1 min; the others 0.2 s to 10 min). A lane is never read faster than its source
-// refreshes, whatever is asked.
+// kInvalidArgument, naming the period, when one is outside what makes sense (gauge: 100 ms to 10 s;
+// GPM: 100 ms to 1 min; power: 0.2 s to 2 s; the others 0.2 s to 10 min). No lane is read faster than
+// its source refreshes.
 base::Status check(const Options& options);
 
 // Longer than this in one driver call and the call counts as hung.
