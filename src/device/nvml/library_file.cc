@@ -63,7 +63,7 @@ bool exports_init(void* handle) {
 }
 
 // The linker's message begins with the path, which the list names already.
-std::string without_path(std::string message, const std::string& path) {
+std::string without_path(const std::string& message, const std::string& path) {
   const std::string prefix = path + ": ";
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
 }

@@ -24,16 +24,16 @@ std::uint32_t period_ms(const Source& source) {
 }
 
 std::span<const Source> sources(Lane lane) {
-  static const std::vector<Source> slow =
+  static const std::vector<Source> kSlow =
       join({slow_sources(), memory_error_sources(), link_sources()});
-  static const std::vector<Source> once = join({identity_sources(), limit_sources()});
+  static const std::vector<Source> kOnce = join({identity_sources(), limit_sources()});
   switch (lane) {
     case Lane::kGauge:
       return gauge_sources();
     case Lane::kSlow:
-      return slow;
+      return kSlow;
     case Lane::kOnce:
-      return once;
+      return kOnce;
     default:
       return {};
   }

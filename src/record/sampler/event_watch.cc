@@ -25,7 +25,7 @@ void pass(const nvml::Event& event, std::span<const std::unique_ptr<GpuWatch>> g
 
 }  // namespace
 
-void pause(std::int64_t duration_ns, std::stop_token stop) {
+void pause(std::int64_t duration_ns, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
@@ -33,7 +33,7 @@ void pause(std::int64_t duration_ns, std::stop_token stop) {
 }
 
 void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                  std::stop_token stop) {
+                  const std::stop_token& stop) {
   bool is_deaf = false;
   while (!stop.stop_requested()) {
     const nvml::Answer<std::optional<nvml::Event>> event = events.wait(kWaitMs);
@@ -53,7 +53,7 @@ void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWat
 }
 
 void watch_pcie(nvml::Library& library, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                const Shared& shared, std::stop_token stop) {
+                const Shared& shared, const std::stop_token& stop) {
   // No breadcrumb: the GPU's own is its thread's, which hangs as well when this does.
   const nvml::CallTrace trace{.tally = &shared.tallies.add().calls()};
   while (!stop.stop_requested()) {

@@ -14,13 +14,13 @@ namespace everywatt::sampler {
 // quarter of a second). Errors of the wait slow it down and are logged once; the wait goes on,
 // since only a success or a timeout proves that the stream is alive.
 void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                  std::stop_token stop);
+                  const std::stop_token& stop);
 
 // Makes the blocking PCIe call for each GPU that wants it, every `period_ns`, until asked to stop.
 void watch_pcie(nvml::Library& library, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                const Shared& shared, std::stop_token stop);
+                const Shared& shared, const std::stop_token& stop);
 
 // Sleeps, but not beyond the request to stop.
-void pause(std::int64_t duration_ns, std::stop_token stop);
+void pause(std::int64_t duration_ns, const std::stop_token& stop);
 
 }  // namespace everywatt::sampler

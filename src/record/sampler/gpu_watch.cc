@@ -185,7 +185,7 @@ std::int64_t GpuWatch::next_ns() const {
   return next;
 }
 
-void GpuWatch::run(std::stop_token stop) {
+void GpuWatch::run(const std::stop_token& stop) {
   while (!stop.stop_requested() && !is_driver_gone()) {
     run_due();
     const std::int64_t sleep_ns = std::min(next_ns() - shared_.options.clock(), kLongestSleepNs);

@@ -41,7 +41,7 @@ class GpuWatch {
   void run_due();
   std::int64_t next_ns() const;
   // run_due() at its times, until asked to stop or the driver has to be opened anew.
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
 
   // Finds the GPU and reads all its lanes once; the second half of a GPM window is take_gpm()'s.
   void read_all();

@@ -50,7 +50,7 @@ struct Sampler::Parts {
   // Adds the GPUs that NVML knows, when nobody said which there are.
   void enumerate(nvml::Library& library);
   bool is_driver_gone() const;
-  void work(nvml::Library& library, std::stop_token stop);
+  void work(nvml::Library& library, const std::stop_token& stop);
   void keep_house(std::int64_t now_ns);
 
   const Options options;
@@ -130,7 +130,7 @@ void Sampler::Parts::keep_house(std::int64_t now_ns) {
 }
 
 // One span with the driver: ends when asked to, or when the driver was shut down under us.
-void Sampler::Parts::work(nvml::Library& library, std::stop_token stop) {
+void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
   std::optional<nvml::EventSet> event_set;
   if (auto opened = nvml::EventSet::open(library, {.tally = &tallies.add().calls()})) {
     event_set.emplace(std::move(*opened));
@@ -138,12 +138,14 @@ void Sampler::Parts::work(nvml::Library& library, std::stop_token stop) {
   std::vector<std::jthread> threads;
   for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
     gpu->attach(library, event_set ? &*event_set : nullptr);
-    threads.emplace_back([&gpu = *gpu](std::stop_token own) { gpu.run(own); });
+    threads.emplace_back([&gpu = *gpu](const std::stop_token& own) { gpu.run(own); });
   }
   if (event_set) {
-    threads.emplace_back([&, this](std::stop_token own) { watch_events(*event_set, gpus, own); });
+    threads.emplace_back(
+        [&, this](const std::stop_token& own) { watch_events(*event_set, gpus, own); });
   }
-  threads.emplace_back([&, this](std::stop_token own) { watch_pcie(library, gpus, shared, own); });
+  threads.emplace_back(
+      [&, this](const std::stop_token& own) { watch_pcie(library, gpus, shared, own); });
 
   Ticker ticker(kSecond, 0, options.clock());
   while (!stop.stop_requested() && !is_driver_gone()) {
@@ -179,7 +181,7 @@ base::Result<std::unique_ptr<Sampler>> Sampler::open(const Options& options, rec
   return std::unique_ptr<Sampler>(new Sampler(std::move(parts)));
 }
 
-void Sampler::run(std::stop_token stop) {
+void Sampler::run(const std::stop_token& stop) {
   Parts& parts = *parts_;
   recorder::PartSlot& part = parts.file.part(Part::kSampler);
   const std::int64_t started_ns = parts.options.clock();

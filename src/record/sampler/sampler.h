@@ -56,8 +56,8 @@ struct Options {
 };
 
 // kInvalidArgument, naming the period, when one is outside what makes sense (gauge: 100 ms to 10 s;
-// GPM: 100 ms to 1 min; power: 0.2 s to 2 s; the others 0.2 s to 10 min). No lane is read faster than
-// its source refreshes.
+// GPM: 100 ms to 1 min; power: 0.2 s to 2 s; the others 0.2 s to 10 min). No lane is read faster
+// than its source refreshes.
 base::Status check(const Options& options);
 
 // Longer than this in one driver call and the call counts as hung.
@@ -91,7 +91,7 @@ class Sampler {
   // Works until asked to stop, then returns within a second unless a driver call hangs. A missing
   // library or driver, lost GPUs and failing calls are recorded and tried again: it never gives up.
   // Lets go of the driver before it returns; may be called again (drain, resume).
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
 
   // Reads GPM of the GPU in that device slot at the fast pace until then (boottime). Any thread; a
   // later time wins. At most 4 GPUs have one at once: false when that is so or the slot is no
