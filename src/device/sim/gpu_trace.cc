@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "base/text.h"
-#include "device/sim/csv.h"
 #include "device/sim/return_names.h"
+#include "device/trace/csv.h"
 
 namespace everywatt::sim {
 namespace {
@@ -21,7 +21,8 @@ constexpr std::int64_t kLatestListing = 1'500'000'000;
 // Longer traces than this do not fit the 32-bit microseconds in which times are kept.
 constexpr double kMaxMs = 3'600'000;
 
-base::Result<std::uint32_t> parse_time_us(const Csv& csv, std::size_t row, std::size_t column) {
+base::Result<std::uint32_t> parse_time_us(const trace::Csv& csv, std::size_t row,
+                                          std::size_t column) {
   const std::optional<double> ms = base::parse_f64(csv.cell(row, column));
   if (!ms || *ms < 0 || *ms > kMaxMs) return csv.fail_at(row, "t_ms is not a time within an hour");
   return static_cast<std::uint32_t>(std::lround(*ms * 1000));
@@ -35,7 +36,7 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   return static_cast<std::int64_t>(*bits);
 }
 
-base::Result<std::vector<std::size_t>> find_columns(const Csv& csv,
+base::Result<std::vector<std::size_t>> find_columns(const trace::Csv& csv,
                                                     std::span<const std::string_view> names) {
   std::vector<std::size_t> found;
   for (const std::string_view name : names) {
@@ -46,7 +47,7 @@ base::Result<std::vector<std::size_t>> find_columns(const Csv& csv,
   return found;
 }
 
-base::Status read_gpm_row(const Csv& csv, std::size_t row, std::uint32_t at_us,
+base::Status read_gpm_row(const trace::Csv& csv, std::size_t row, std::uint32_t at_us,
                           std::span<const std::size_t> columns, std::vector<GpmRefresh>& gpm) {
   if (csv.cell(row, columns[kGpmDram]) == "nan") return {};  // the counters did not move
   GpmRefresh refresh{.at_us = at_us};
@@ -60,7 +61,7 @@ base::Status read_gpm_row(const Csv& csv, std::size_t row, std::uint32_t at_us,
 }
 
 base::Status read_gauges(const std::string& path, GpuTrace& trace) {
-  const base::Result<Csv> csv = Csv::read(path);
+  const base::Result<trace::Csv> csv = trace::Csv::read(path);
   if (!csv) return std::unexpected(csv.error());
   const base::Result<std::size_t> time = csv->column("t_ms");
   if (!time) return std::unexpected(time.error());
@@ -119,7 +120,7 @@ void end_listings(GpuTrace& trace) {
 
 base::Status read_processes(const std::string& path, GpuTrace& trace) {
   if (access(path.c_str(), F_OK) != 0) return {};  // a GPU that nobody used
-  const base::Result<Csv> csv = Csv::read(path);
+  const base::Result<trace::Csv> csv = trace::Csv::read(path);
   if (!csv) return std::unexpected(csv.error());
   const auto columns = find_columns(*csv, kProcessColumns);
   if (!columns) return std::unexpected(columns.error());

@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "device/sim/csv.h"
 #include "device/sim/fake_trace_files.h"
+#include "device/trace/csv.h"
 
 namespace everywatt::sim {
 namespace {
@@ -136,7 +136,7 @@ TEST_F(GpuTraceTest, ACutFileIsDamaged) {
 
 TEST_F(GpuTraceTest, PlainTextIsReadToo) {
   std::ofstream(files_.folder() + "/plain.csv") << "a,b\n1,2\n\n3,4\n";
-  const auto csv = Csv::read(files_.folder() + "/plain.csv");
+  const auto csv = trace::Csv::read(files_.folder() + "/plain.csv");
   ASSERT_TRUE(csv);
   EXPECT_EQ(csv->rows(), 2u);
   EXPECT_EQ(csv->cell(1, *csv->column("b")), "4");

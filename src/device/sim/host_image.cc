@@ -16,7 +16,7 @@ base::Result<PlayedHost> PlayedHost::open(const Scenario& scenario) {
     const Loop loop = device.loop.value_or(loop_of(name, gpu->last_ns));
     base::Result<HostTrace> host = read_host_trace(device.trace, gpu->last_ns);
     if (!host) return std::unexpected(host.error());
-    base::Result<Owner> owner = read_owner(device.trace);
+    base::Result<trace::Owner> owner = trace::read_owner(device.trace);
     if (!owner) return std::unexpected(owner.error());
     std::vector<std::uint32_t> spanning = spanning_processes(*gpu, loop);
     jobs.push_back(

@@ -9,9 +9,9 @@
 #include "base/result.h"
 #include "device/sim/gpu_trace.h"
 #include "device/sim/host_trace.h"
-#include "device/sim/owner.h"
 #include "device/sim/playhead.h"
 #include "device/sim/scenario.h"
+#include "device/trace/owner.h"
 
 namespace everywatt::sim {
 
@@ -35,7 +35,7 @@ struct BootTimes {
 struct PlayedJob {
   GpuTrace gpu;
   HostTrace host;
-  Owner owner;
+  trace::Owner owner;
   Loop loop;
   std::vector<std::uint32_t> spanning;  // see spanning_processes()
 };

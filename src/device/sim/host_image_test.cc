@@ -132,7 +132,7 @@ TEST_F(HostImageTest, AWrongHostRowIsNamed) {
 }
 
 TEST(Owner, IsReadFromJson) {
-  const auto owner = parse_owner(
+  const auto owner = trace::parse_owner(
       R"({"user": "wei", "uid": 7, "gid": 8, "command": ["a", "b c"], "cgroup": "/x",
           "environment": {"K": "V"}, "runtime": "docker"})",
       "o.json");
@@ -147,7 +147,7 @@ TEST(Owner, IsReadFromJson) {
 TEST(Owner, OfWrongShapeIsCorrupt) {
   for (const char* text :
        {"", "[]1", R"({"uid": "seven"})", R"({"command": []})", R"({"cgroup": "x"})"}) {
-    const auto owner = parse_owner(text, "o.json");
+    const auto owner = trace::parse_owner(text, "o.json");
     ASSERT_FALSE(owner) << text;
     EXPECT_EQ(owner.error().code, base::Code::kCorrupt);
     EXPECT_THAT(owner.error().message, StartsWith("o.json: "));

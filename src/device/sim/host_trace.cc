@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "device/sim/csv.h"
+#include "device/trace/csv.h"
 
 namespace everywatt::sim {
 namespace {
@@ -92,7 +92,7 @@ base::Result<HostTrace> read_host_trace(const std::string& stem, std::int64_t la
     append_idle(trace, last_ns);
     return trace;
   }
-  const base::Result<Csv> csv = Csv::read(path);
+  const base::Result<trace::Csv> csv = trace::Csv::read(path);
   if (!csv) return std::unexpected(csv.error());
   std::array<std::size_t, kColumns.size()> columns{};
   for (std::size_t i = 0; i < kColumns.size(); ++i) {

@@ -58,12 +58,12 @@ std::uint64_t microseconds(double seconds) {
   return static_cast<std::uint64_t>(std::floor(seconds * 1e6 + 1e-3));
 }
 
-std::string comm(const Owner& owner) {
+std::string comm(const trace::Owner& owner) {
   const std::string& program = owner.command.front();
   return program.substr(program.rfind('/') + 1).substr(0, 15);
 }
 
-std::string proc_stat(const Shown& shown, const Owner& owner) {
+std::string proc_stat(const Shown& shown, const trace::Owner& owner) {
   const std::uint64_t user = ticks(shown.cpu_seconds * (1 - kSystemShare));
   const std::uint64_t system = ticks(shown.cpu_seconds * kSystemShare);
   return fmt::format(
@@ -86,7 +86,7 @@ const char* state_name(char state) {
   }
 }
 
-std::string status(const Shown& shown, const Owner& owner, const std::string& cpus) {
+std::string status(const Shown& shown, const trace::Owner& owner, const std::string& cpus) {
   std::string text = fmt::format(
       "Name:\t{0}\nUmask:\t0022\nState:\t{1} ({2})\nTgid:\t{3}\nNgid:\t0\nPid:\t{3}\nPPid:\t{4}\n"
       "TracerPid:\t0\nUid:\t{5}\t{5}\t{5}\t{5}\nGid:\t{6}\t{6}\t{6}\t{6}\n",
@@ -114,14 +114,15 @@ std::string io(const Shown& shown) {
 
 void add_process(const Context& context, const Shown& shown, const std::string& children,
                  HostImage& image) {
-  const Owner& owner = context.job.owner;
+  const trace::Owner& owner = context.job.owner;
   const std::string folder = fmt::format("proc/{}/", shown.pid);
   std::string command;
   for (const std::string& word : owner.command)
     command += word + '\0';
   std::string environment;
-  for (const auto& [name, value] : owner.environment)
-    environment += name + '=' + value + '\0';
+  for (const auto& [name, value] : owner.environment) {
+    environment.append(name).append(1, '=').append(value).append(1, '\0');
+  }
   image[folder + "stat"].content = proc_stat(shown, owner);
   image[folder + "status"].content = status(shown, owner, context.cpus());
   image[folder + "io"].content = io(shown);
@@ -187,7 +188,7 @@ std::vector<Shown> process_tree(const Context& context) {
 }
 
 void add_group(const Context& context, const std::vector<Shown>& tree, HostImage& image) {
-  const Owner& owner = context.job.owner;
+  const trace::Owner& owner = context.job.owner;
   const HostTrace& host = context.job.host;
   const std::string folder = "sys/fs/cgroup" + owner.cgroup + "/";
   const std::uint64_t user_us =

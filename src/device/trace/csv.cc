@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/sim/csv.h"
+#include "device/trace/csv.h"
 
 #include <zlib.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace everywatt::sim {
+namespace everywatt::trace {
 namespace {
 
 constexpr std::size_t kMaxBytes = 64u << 20;
@@ -85,4 +85,4 @@ std::unexpected<base::Error> Csv::fail_at(std::size_t row, std::string_view mess
                     path_ + ":" + std::to_string(row + 2) + ": " + std::string(message));
 }
 
-}  // namespace everywatt::sim
+}  // namespace everywatt::trace

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace everywatt::sim {
+namespace everywatt::trace {
 
 // A gzip'd CSV file with a header line, unpacked and cut into cells. The cells point into the
 // table's own text, so it does not move. A file that is damaged, cut short, larger than 64 MiB
@@ -44,4 +44,4 @@ class Csv {
 // The unpacked bytes of a gzip file; a file without the gzip magic comes as it is.
 base::Result<std::vector<char>> read_gzip(const std::string& path);
 
-}  // namespace everywatt::sim
+}  // namespace everywatt::trace

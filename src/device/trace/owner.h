@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace everywatt::sim {
+namespace everywatt::trace {
 
 // Who runs the process of a trace, as a real machine would show it.
 struct Owner {
@@ -29,4 +29,4 @@ struct Owner {
 base::Result<Owner> read_owner(const std::string& stem);
 base::Result<Owner> parse_owner(const std::string& text, const std::string& name);
 
-}  // namespace everywatt::sim
+}  // namespace everywatt::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/sim/owner.h"
+#include "device/trace/owner.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace everywatt::sim {
+namespace everywatt::trace {
 namespace {
 
 // Takes over what the JSON has; what it has in another type is thrown by nlohmann and caught below.
@@ -49,4 +49,4 @@ base::Result<Owner> read_owner(const std::string& stem) {
   return parse_owner(*text, path);
 }
 
-}  // namespace everywatt::sim
+}  // namespace everywatt::trace
