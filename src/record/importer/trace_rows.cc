@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/importer/trace_rows.h"
+
+#include <algorithm>
+
+namespace everywatt::importer {
+namespace {
+
+using catalog::Lane;
+using catalog::MetricId;
+using catalog::Row;
+using catalog::Scope;
+
+// What is kept of a command line by default: the program and the script, no other argument.
+std::string short_command(const std::vector<std::string>& words) {
+  std::string command = words.front();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].starts_with('-')) continue;
+    return command + " " + words[i];
+  }
+  return command;
+}
+
+std::string variable(const trace::Owner& owner, const char* name) {
+  const auto found = owner.environment.find(name);
+  return found == owner.environment.end() ? "" : found->second;
+}
+
+Row make_identity(const Happening& start, const trace::Owner& owner, const Place& place) {
+  Row row(Scope::kNode, Lane::kIdentity);
+  row.time_ns = start.time_ns;
+  const auto put_text = [&row](MetricId id, std::string_view text) {
+    if (text.empty()) {
+      row.set_absent(id, catalog::State::kNotSupported);
+    } else {
+      row.set_text(id, text);
+    }
+  };
+  row.set(MetricId::identity_key, start.identity);
+  row.set(MetricId::identity_pid, start.pid);
+  row.set(MetricId::identity_first_seen_wall_ns, start.time_ns + place.wall_offset_ns);
+  row.set(MetricId::identity_uid, std::uint64_t{owner.uid});
+  put_text(MetricId::identity_user, owner.user);
+  put_text(MetricId::identity_command, short_command(owner.command));
+  put_text(MetricId::identity_cgroup, owner.cgroup);
+  put_text(MetricId::identity_slurm_job, variable(owner, "SLURM_JOB_ID"));
+  put_text(MetricId::identity_slurm_user, variable(owner, "SLURM_JOB_USER"));
+  if (owner.pid_in_container != 0) {
+    row.set(MetricId::identity_container_pid, std::uint64_t{owner.pid_in_container});
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string trace_name(const std::string& stem) {
+  return stem.substr(stem.find_last_of('/') + 1);
+}
+
+std::uint64_t identity_key(const std::string& name, std::uint64_t pid) {
+  // FNV-1a: any spread will do, and it never changes.
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto mix = [&hash](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  for (const char c : name) {
+    mix(static_cast<std::uint8_t>(c));
+  }
+  for (unsigned i = 0; i < 8; ++i) {
+    mix(static_cast<std::uint8_t>(pid >> (8 * i)));
+  }
+  return std::max<std::uint64_t>(hash, 1);
+}
+
+base::Result<TraceRows> read_trace(const std::string& stem, const Model& model,
+                                   const Place& place) {
+  TraceRows rows;
+  if (auto added = add_gpu_rows(stem, model, place, rows); !added) {
+    return std::unexpected(added.error());
+  }
+  if (auto added = add_process_rows(stem, place, rows); !added) {
+    return std::unexpected(added.error());
+  }
+  if (auto added = add_host_rows(stem, place, rows); !added) return std::unexpected(added.error());
+  const auto owner = trace::read_owner(stem);
+  if (!owner) return std::unexpected(owner.error());
+  for (Happening& happening : rows.happenings) {
+    const std::string command = short_command(owner->command);
+    happening.text = happening.text.empty() ? command : command + ", " + happening.text;
+    if (!happening.is_end) rows.identity.push_back(make_identity(happening, *owner, place));
+  }
+  return rows;
+}
+
+}  // namespace everywatt::importer
