@@ -47,6 +47,7 @@ Counters parse_counters(const Row& row) {
 HostUse parse_use(const Row& row) {
   HostUse use;
   use.time_ns = row.time_ns;
+  use.identity_key = count(row, MetricId::host_process_identity).value_or(0);
   const auto state = count(row, MetricId::host_process_state);
   if (state && *state > ' ' && *state < 127) use.state = static_cast<char>(*state);
   use.threads = count(row, MetricId::host_process_threads);
@@ -96,6 +97,8 @@ std::map<std::uint64_t, HostUse> read_host_use(const View& view, std::int64_t ti
     if (row.time_ns < time_ns - kReachNs) break;
     const auto pid = count(row, MetricId::host_process_pid);
     if (!pid) continue;
+    // Between the readings of a process that is read less often, a row says only that it is there.
+    if (row.state(MetricId::host_process_state) == catalog::State::kNotRead) continue;
     const Counters counters = parse_counters(row);
     const auto use = uses.find(*pid);
     if (use == uses.end()) {

@@ -155,9 +155,13 @@ Listing list_processes(const View& view, std::uint32_t slot, Join join, std::int
   if (join == Join::kAll && !listing.processes.empty()) {
     const auto uses = read_host_use(view, at_ns);
     for (Process& process : listing.processes) {
-      process.identity = find_identity(view, process.identity_key);
       const auto use = uses.find(process.pid);
       if (use != uses.end()) process.host = use->second;
+      // Who writes the driver's listing knows pids alone; the host process knows whose they are.
+      if (process.identity_key == 0 && process.host) {
+        process.identity_key = process.host->identity_key;
+      }
+      process.identity = find_identity(view, process.identity_key);
     }
   }
   std::ranges::stable_sort(listing.processes, std::greater{},

@@ -32,6 +32,7 @@ struct Identity {
 // A process and its children as the OS sees them. Rates are over its last two rows.
 struct HostUse {
   std::int64_t time_ns = 0;
+  std::uint64_t identity_key = 0;            // 0: the operating system does not find it
   char state = '?';                          // 'R', 'S', 'D', ...
   std::optional<double> cpu_cores;           // CPU seconds a second; 1: one core
   std::optional<double> children_cpu_cores;  // of all its children together
