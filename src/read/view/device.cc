@@ -211,6 +211,22 @@ std::vector<Device> devices(const View& view, Scope scope) {
   return found;
 }
 
+std::uint64_t device_changes(const View& view) {
+  const recorder::Reader& reader = view.recorder();
+  auto changes = static_cast<std::uint64_t>(reader.created_ns());
+  for (const recorder::Device& device : reader.devices()) {
+    // Statuses and counts would make up for each other in a plain sum.
+    const auto ring = reader.find_ring(device.slot, catalog::Lane::kOnce);
+    for (const std::uint64_t part :
+         {std::uint64_t{device.slot}, static_cast<std::uint64_t>(device.status), device.generation,
+          std::uint64_t{device.index}, ring ? view.end_at(*ring, view.now_ns()) : 0}) {
+      changes = (changes ^ part) * 0x9e37'79b9'7f4a'7c15;
+      changes ^= changes >> 29;
+    }
+  }
+  return changes;
+}
+
 std::optional<std::uint32_t> node(const View& view) {
   for (const recorder::Device& device : view.recorder().devices()) {
     if (device.scope == Scope::kNode) return device.slot;

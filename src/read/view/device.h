@@ -42,6 +42,9 @@ std::vector<Device> devices(const View& view, catalog::Scope scope);
 inline std::vector<Device> gpus(const View& view) {
   return devices(view, catalog::Scope::kGpu);
 }
+// Another number whenever a device appears, goes, changes its status or states its constants anew,
+// and for another file: what was derived from devices() and constants holds while this is the same.
+std::uint64_t device_changes(const View& view);
 // The machine's slot, if the file has it.
 std::optional<std::uint32_t> node(const View& view);
 

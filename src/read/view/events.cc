@@ -87,4 +87,14 @@ std::vector<Event> read_events(const View& view, const EventOptions& options) {
   return events;
 }
 
+std::uint64_t count_events(const View& view) {
+  std::uint64_t count = 0;
+  for (std::uint32_t ring = 0; ring < view.recorder().ring_count(); ++ring) {
+    if (view.recorder().ring(ring).lane == catalog::Lane::kEvent) {
+      count += view.recorder().published(ring);
+    }
+  }
+  return count;
+}
+
 }  // namespace everywatt::view

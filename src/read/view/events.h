@@ -43,4 +43,7 @@ struct EventOptions {
 // The events of all rings, merged in order of time.
 std::vector<Event> read_events(const View& view, const EventOptions& options);
 
+// How many events were recorded so far, over all rings: another number when something happened.
+std::uint64_t count_events(const View& view);
+
 }  // namespace everywatt::view

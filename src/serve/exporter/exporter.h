@@ -25,8 +25,10 @@ inline constexpr NameSets kDefaultNames = 7;
 base::Result<NameSets> parse_names(std::string_view text);
 
 struct Options {
-  std::string hostname;              // of DCGM's label Hostname
-  std::size_t processes_a_gpu = 20;  // the rest is summed up as one
+  std::string hostname;  // of DCGM's label Hostname
+  // Processes of a GPU that get samples of their own, by memory; the others are summed up. 0: pids
+  // appear nowhere.
+  std::size_t processes_a_gpu = 16;
 };
 
 // Encodes what a view holds now as Prometheus text 0.0.4. Pure: reads the view, touches nothing

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DCGM_FI_... as DCGM's exporter writes them: its labels, units, and its ways of writing a number.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "catalog/glossary.h"
+#include "serve/exporter/samples.h"
+
+namespace everywatt::exporter {
+namespace {
+
+using catalog::Kind;
+using catalog::Metric;
+using catalog::MetricId;
+using catalog::Scope;
+using catalog::Type;
+using catalog::Unit;
+using view::View;
+
+// DCGM's numbers from here on are shares of cycles; it writes them and watts as doubles ("%f"), all
+// else as integers.
+constexpr unsigned kFirstProfilingId = 1001;
+
+bool is_double(const Metric& metric) {
+  return metric.unit == Unit::kWatts ||
+         (metric.unit == Unit::kRatio && metric.dcgm_id >= kFirstProfilingId);
+}
+
+// What DCGM's exporter has as numbers: constants that only identify are labels there, if anything.
+bool is_exported(const Metric& metric) {
+  const bool identifies = metric.lane == catalog::Lane::kOnce && metric.unit == Unit::kNone;
+  return !metric.dcgm.empty() && metric.type != Type::kText && metric.scope == Scope::kGpu &&
+         !identifies;
+}
+
+// Several instances are one number in DCGM: the sum of a counter, else the largest.
+std::optional<catalog::Reading> read_one(const View& view, const Target& target, MetricId id) {
+  const Metric& metric = catalog::metric(id);
+  view::Handle handle = target.handle(id);
+  std::optional<catalog::Reading> result;
+  for (unsigned instance = 0; instance < metric.instances; ++instance) {
+    handle.instance = static_cast<std::uint16_t>(instance);
+    const catalog::Reading reading = view.latest(handle).reading;
+    if (!is_publishable(id, reading)) continue;
+    if (!result) {
+      result = reading;
+    } else if (metric.kind == Kind::kCounter && metric.type == Type::kU64) {
+      result = catalog::Reading::of(result->u64() + reading.u64());
+    } else if (catalog::as_double(id, reading) > catalog::as_double(id, *result)) {
+      result = reading;
+    }
+  }
+  return result;
+}
+
+std::string value_text(MetricId id, catalog::Reading reading) {
+  const Metric& metric = catalog::metric(id);
+  if (is_double(metric)) {
+    return fmt::format("{:.6f}", catalog::as_double(id, reading) * metric.dcgm_scale);
+  }
+  if (metric.type == Type::kU64) {
+    // MiB are cut, not rounded.
+    const double divisor = std::round(1 / metric.dcgm_scale);
+    return fmt::format("{}", metric.dcgm_scale < 1
+                                 ? reading.u64() / static_cast<std::uint64_t>(divisor)
+                                 : reading.u64() * static_cast<std::uint64_t>(metric.dcgm_scale));
+  }
+  return fmt::format("{}", std::llround(catalog::as_double(id, reading) * metric.dcgm_scale));
+}
+
+void append_xid_labels(std::uint64_t code, Exposition& out) {
+  out.label("err_code", fmt::format("{}", code));
+  out.label("err_msg", code == 0 ? "No Error" : catalog::xid_text(code, catalog::Lang::kEn));
+}
+
+}  // namespace
+
+void append_dcgm(const View& view, const Plan& plan, Exposition& out) {
+  for (std::size_t i = 0; i < catalog::metrics().size(); ++i) {
+    const Metric& metric = catalog::metrics()[i];
+    const auto id = static_cast<MetricId>(i);
+    if (!is_exported(metric)) continue;
+    out.begin_family(metric.dcgm, metric.kind == Kind::kCounter ? "counter" : "gauge", metric.en);
+    for (const Target& target : plan.targets) {
+      if (target.device.scope != Scope::kGpu || target.dcgm_labels.empty()) continue;
+      const auto reading = read_one(view, target, id);
+      if (!reading) continue;
+      out.sample().labels(target.dcgm_labels);
+      if (id == MetricId::gpu_last_xid) append_xid_labels(reading->u64(), out);
+      out.number(value_text(id, *reading));
+    }
+  }
+}
+
+}  // namespace everywatt::exporter

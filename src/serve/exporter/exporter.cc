@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/exporter/exporter.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "read/view/device.h"
+#include "serve/exporter/exposition.h"
+#include "serve/exporter/families.h"
+#include "serve/exporter/plan.h"
+#include "serve/exporter/samples.h"
+
+namespace everywatt::exporter {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Names>, 3> kNames{
+    {{"native", Names::kNative}, {"dcgm", Names::kDcgm}, {"self", Names::kSelf}}};
+
+bool has(NameSets sets, Names names) {
+  return (sets & static_cast<NameSets>(names)) != 0;
+}
+
+}  // namespace
+
+base::Result<NameSets> parse_names(std::string_view text) {
+  NameSets sets = 0;
+  for (const std::string_view word : base::split(text, ',')) {
+    const std::string_view name = base::trim(word);
+    bool is_known = false;
+    for (const auto& [known, names] : kNames) {
+      if (name != known) continue;
+      sets = static_cast<NameSets>(sets | static_cast<NameSets>(names));
+      is_known = true;
+    }
+    if (!is_known) {
+      return base::fail(
+          base::Code::kInvalidArgument,
+          fmt::format("no names '{}': there are native, dcgm, self", base::clean_text(name, 40)));
+    }
+  }
+  return sets;
+}
+
+struct Encoder::State {
+  Options options;
+  std::vector<Family> families = make_families();
+  Plan plan;
+  std::optional<std::uint64_t> planned_changes;
+};
+
+Encoder::Encoder(Options options) : state_(std::make_unique<State>()) {
+  state_->options = std::move(options);
+}
+Encoder::~Encoder() = default;
+Encoder::Encoder(Encoder&&) noexcept = default;
+Encoder& Encoder::operator=(Encoder&&) noexcept = default;
+
+void Encoder::encode(const view::View& view, NameSets names, std::string& text) {
+  const std::uint64_t changes = view::device_changes(view);
+  if (state_->planned_changes != changes) {
+    state_->plan = make_plan(view, state_->options.hostname);
+    state_->planned_changes = changes;
+  }
+  text.clear();
+  Exposition out(text);
+  if (has(names, Names::kNative)) {
+    append_native(view, state_->plan, state_->families, state_->options.processes_a_gpu, out);
+  }
+  if (has(names, Names::kDcgm)) append_dcgm(view, state_->plan, out);
+  if (has(names, Names::kSelf)) append_self(view, state_->plan, state_->families, out);
+}
+
+}  // namespace everywatt::exporter

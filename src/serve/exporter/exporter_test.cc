@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/exporter/exporter.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "serve/exporter/exporter_fixture.h"
+
+namespace everywatt::exporter {
+namespace {
+
+using catalog::Lane;
+using catalog::MetricId;
+using catalog::Row;
+using catalog::Scope;
+using catalog::State;
+
+constexpr auto kNative = static_cast<NameSets>(Names::kNative);
+constexpr auto kDcgm = static_cast<NameSets>(Names::kDcgm);
+constexpr auto kSelf = static_cast<NameSets>(Names::kSelf);
+
+// Series by their names and labels. Fails on what no scraper may see twice or out of place.
+std::map<std::string, std::string> parse(const std::string& text) {
+  std::map<std::string, std::string> series;
+  std::set<std::string> families;
+  std::string family;
+  EXPECT_TRUE(text.empty() || text.ends_with('\n'));
+  for (const std::string_view line : base::split(text, '\n')) {
+    if (line.empty()) continue;
+    if (line.starts_with("# ")) {
+      const auto words = base::split_words(line);
+      const std::string name(words[2]);
+      if (words[1] == "HELP") {
+        EXPECT_TRUE(families.insert(name).second) << "announced twice: " << name;
+      }
+      family = name;
+      continue;
+    }
+    EXPECT_TRUE(line.starts_with(family)) << line << " is not in family " << family;
+    const std::size_t space = line.rfind(' ');
+    const std::string value(line.substr(space + 1));
+    EXPECT_TRUE(base::parse_f64(value)) << line;
+    EXPECT_TRUE(series.emplace(line.substr(0, space), value).second) << "twice: " << line;
+  }
+  return series;
+}
+
+// The golden texts are the promise of names, labels and units: EVERYWATT_UPDATE_GOLDEN=1 writes
+// them anew, and the difference is then read by people.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path =
+      std::string(EVERYWATT_SOURCE_DIR) + "/src/serve/exporter/golden/" + name + ".prom";
+  if (std::getenv("EVERYWATT_UPDATE_GOLDEN") != nullptr) {
+    ASSERT_TRUE(base::write_file_atomically(path, text, 0644));
+  }
+  const auto golden = base::read_file(path);
+  ASSERT_TRUE(golden) << golden.error().message;
+  EXPECT_EQ(*golden, text) << name;
+}
+
+class ExporterGolden : public ::testing::Test {
+ protected:
+  ExporterGolden() {
+    add_busy_gpu(machine, 0);
+    add_busy_gpu(machine, 1, Gpm::kNotSupported);
+    add_host(machine);
+    machine.file().header().wall_offset_ns.store(
+        static_cast<std::uint64_t>(1'700'000'000 * kSecond));
+  }
+  std::string text(NameSets names) {
+    return encode(*machine.view(kNow), names, {.hostname = "node-7", .processes_a_gpu = 2});
+  }
+  view::Machine machine{{.gpus = 2}};
+};
+
+TEST_F(ExporterGolden, NativeNames) {
+  expect_golden("native", text(kNative));
+  parse(text(kNative));
+}
+
+TEST_F(ExporterGolden, DcgmNames) {
+  expect_golden("dcgm", text(kDcgm));
+  parse(text(kDcgm));
+}
+
+TEST_F(ExporterGolden, OwnNames) {
+  expect_golden("self", text(kSelf));
+  parse(text(kSelf));
+}
+
+TEST_F(ExporterGolden, AllTogetherAreDisjoint) {
+  EXPECT_EQ(text(kDefaultNames), text(kNative) + text(kDcgm) + text(kSelf));
+  parse(text(kDefaultNames));
+}
+
+TEST_F(ExporterGolden, WithoutGpmThereIsNoGpmSeries) {
+  for (const auto& [series, value] : parse(text(kDefaultNames))) {
+    const bool is_second = series.find("GPU-00000001") != std::string::npos;
+    EXPECT_FALSE(is_second && series.find("DCGM_FI_PROF_") != std::string::npos) << series;
+    EXPECT_FALSE(is_second && series.starts_with("gpu_sm_active_ratio")) << series;
+  }
+}
+
+TEST_F(ExporterGolden, HistogramsNeverFallAndEndInTheirCount) {
+  const auto series = parse(text(kNative));
+  const std::string labels = "gpu=\"0\",uuid=\"GPU-00000000\"";
+  EXPECT_EQ(series.at("gpu_utilization_sampled_ratio_bucket{" + labels + ",le=\"+Inf\"}"), "78");
+  EXPECT_EQ(series.at("gpu_utilization_sampled_ratio_count{" + labels + "}"), "78");
+  EXPECT_EQ(series.at("gpu_utilization_sampled_ratio_bucket{" + labels + ",le=\"1\"}"), "78");
+  EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"70\"}"), "10");
+  EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"700\"}"), "100");
+  EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"+Inf\"}"), "110");
+}
+
+TEST_F(ExporterGolden, CountsKeepAllTheirDigits) {
+  EXPECT_EQ(parse(text(kNative)).at("gpu_pcie_replays_total{gpu=\"0\",uuid=\"GPU-00000000\"}"),
+            "9007199254740993");
+}
+
+TEST_F(ExporterGolden, DcgmUnitsAreExact) {
+  const auto series = parse(text(kDcgm));
+  const auto value = [&](const std::string& name) {
+    for (const auto& [labels, value] : series) {
+      if (labels.starts_with(name + "{gpu=\"0\"")) return value;
+    }
+    return std::string("none");
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"DCGM_FI_DEV_GPU_UTIL", "97"},
+      {"DCGM_FI_DEV_MEM_COPY_UTIL", "29"},
+      {"DCGM_FI_DEV_FB_USED", "41000"},
+      {"DCGM_FI_DEV_FB_RESERVED", "770"},
+      {"DCGM_FI_DEV_POWER_USAGE", "678.123000"},
+      {"DCGM_FI_DEV_SM_CLOCK", "1980"},
+      {"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "1234567891"},
+      {"DCGM_FI_DEV_POWER_VIOLATION", "12000000345"},
+      {"DCGM_FI_PROF_SM_ACTIVE", "0.971200"},
+      {"DCGM_FI_PROF_PCIE_RX_BYTES", "7000000000"},
+      {"DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", "11"},
+      {"DCGM_FI_DEV_FAN_SPEED", "40"},
+      {"DCGM_FI_DEV_XID_ERRORS", "31"},
+      {"DCGM_FI_DEV_MEMORY_TEMP", "none"},
+  };
+  for (const auto& [name, expected] : cases)
+    EXPECT_EQ(value(name), expected) << name;
+}
+
+TEST_F(ExporterGolden, AStaleReadingHasNoSeries) {
+  const std::string late =
+      encode(*machine.view(kNow + 40 * kSecond), kDefaultNames, {.hostname = "node-7"});
+  EXPECT_EQ(late.find("gpu_power_watts"), std::string::npos);
+  EXPECT_EQ(late.find("DCGM_FI_DEV_POWER_USAGE{"), std::string::npos);
+  EXPECT_NE(late.find("gpu_busy_seconds_total"), std::string::npos);
+  const auto series = parse(late);
+  EXPECT_EQ(
+      series.at(
+          "everywatt_last_reading_age_seconds{gpu=\"0\",uuid=\"GPU-00000000\",lane=\"gauge\"}"),
+      "40.05");
+}
+
+TEST_F(ExporterGolden, AGpuThatIsAwayIsDownAndKeepsItsIdentity) {
+  machine.file().set_status(machine.gpu(0), recorder::DeviceStatus::kLost, kNow - kMs);
+  const auto series = parse(text(kDefaultNames));
+  EXPECT_EQ(series.at("gpu_up{gpu=\"0\",uuid=\"GPU-00000000\"}"), "0");
+  EXPECT_EQ(series.at("gpu_up{gpu=\"1\",uuid=\"GPU-00000001\"}"), "1");
+  EXPECT_EQ(series.at("everywatt_gpu_status{gpu=\"0\",uuid=\"GPU-00000000\",status=\"lost\"}"),
+            "1");
+  EXPECT_FALSE(series.contains("gpu_power_watts{gpu=\"0\",uuid=\"GPU-00000000\"}"));
+}
+
+TEST_F(ExporterGolden, AnEncoderFollowsDevicesThatChange) {
+  Encoder encoder({.hostname = "node-7"});
+  const auto view = machine.view(kNow);
+  std::string text;
+  encoder.encode(*view, kNative, text);
+  EXPECT_NE(text.find("GPU-00000001"), std::string::npos);
+  machine.file().set_status(machine.gpu(1), recorder::DeviceStatus::kGone, kNow);
+  encoder.encode(*view, kNative, text);
+  EXPECT_EQ(text.find("GPU-00000001"), std::string::npos);
+}
+
+TEST(Exporter, ProcessesBeyondTheCapAreSummedUp) {
+  view::Machine machine;
+  add_busy_gpu(machine, 0);
+  const auto with = [&](std::size_t cap) {
+    return parse(encode(*machine.view(kNow), kNative, {.hostname = "", .processes_a_gpu = cap}));
+  };
+  const std::string labels = "gpu=\"0\",uuid=\"GPU-00000000\"";
+  const auto capped = with(1);
+  EXPECT_EQ(capped.at("gpu_process_memory_bytes{" + labels + ",pid=\"1002\"}"),
+            std::to_string(3000 * kMiB));
+  EXPECT_EQ(capped.at("gpu_process_memory_bytes{" + labels + ",pid=\"other\"}"),
+            std::to_string(3000 * kMiB));
+  EXPECT_EQ(capped.at("gpu_processes{" + labels + "}"), "3");
+  EXPECT_EQ(capped.at("gpu_processes_memory_bytes{" + labels + "}"), std::to_string(6000 * kMiB));
+  EXPECT_EQ(capped.at("gpu_memory_unattributed_bytes{" + labels + "}"),
+            std::to_string(35'000 * kMiB + 1));
+  EXPECT_FALSE(with(9).contains("gpu_process_memory_bytes{" + labels + ",pid=\"other\"}"));
+  EXPECT_FALSE(with(0).contains("gpu_process_memory_bytes{" + labels + ",pid=\"1002\"}"));
+}
+
+TEST(Exporter, HostileNamesMakeNoNewSeries) {
+  view::Machine machine;
+  machine.add_gpu(0, Lane::kOnce, 1000 * kSecond, [](Row& row) {
+    row.set_text(MetricId::gpu_name, "x\"} 1\nforged 2\n# TYPE");
+    row.set_text(MetricId::gpu_uuid, "GPU-\\\"");
+  });
+  machine.add_power(0, 1000 * kSecond, 5);
+  const std::string text = encode(*machine.view(kNow), kDefaultNames);
+  for (const auto& [series, value] : parse(text))
+    EXPECT_FALSE(series.starts_with("forged"));
+}
+
+// A recording may come from anywhere: what it calls a number need not be one.
+TEST(Exporter, AValueThatIsNoNumberIsNotPublished) {
+  view::Machine machine;
+  machine.add_power(0, 1000 * kSecond, std::numeric_limits<double>::quiet_NaN());
+  machine.add_gpu(0, Lane::kSlow, 1000 * kSecond, [](Row& row) {
+    row.set(MetricId::gpu_energy_joules_total, std::numeric_limits<double>::infinity());
+  });
+  const std::string text = encode(*machine.view(kNow), kDefaultNames);
+  EXPECT_EQ(text.find("gpu_power_watts{"), std::string::npos);
+  EXPECT_EQ(text.find("gpu_energy_joules_total{"), std::string::npos);
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+}
+
+TEST(Exporter, MigInstancesHaveTheirOwnLabelsAndDcgmsOfTheirGpu) {
+  view::Machine machine({.gpus = 1, .migs_per_gpu = 1});
+  add_busy_gpu(machine, 0);
+  const std::uint32_t mig = machine.mig(0, 0);
+  machine.file().set_status(mig, recorder::DeviceStatus::kOk, kSecond);
+  machine.add(mig, Scope::kGpu, Lane::kOnce, 1000 * kSecond, [](Row& row) {
+    row.set_text(MetricId::gpu_uuid, "MIG-1");
+    row.set(MetricId::gpu_mig_gpu_instance, std::uint64_t{3});
+    row.set(MetricId::gpu_mig_compute_instance, std::uint64_t{0});
+    row.set_text(MetricId::gpu_mig_profile, "1g.18gb");
+  });
+  machine.add(mig, Scope::kGpu, Lane::kGauge, 1000 * kSecond, [](Row& row) {
+    row.set(MetricId::gpu_memory_used_bytes, kMiB);
+    row.set_absent(MetricId::gpu_utilization_ratio, State::kNotSupported);
+  });
+  const auto series = parse(encode(*machine.view(kNow), kDefaultNames, {.hostname = "n"}));
+  EXPECT_EQ(series.at("gpu_memory_used_bytes{gpu=\"0\",uuid=\"MIG-1\",gpu_instance=\"3\","
+                      "compute_instance=\"0\"}"),
+            std::to_string(kMiB));
+  EXPECT_EQ(
+      series.at("DCGM_FI_DEV_FB_USED{gpu=\"0\",UUID=\"GPU-00000000\",pci_bus_id=\"00000000:"
+                "06:00.0\",device=\"nvidia0\",modelName=\"NVIDIA H200\",GPU_I_PROFILE=\"1g."
+                "18gb\",GPU_I_ID=\"3\",Hostname=\"n\",DCGM_FI_DRIVER_VERSION=\"580.159.04\"}"),
+      "1");
+  for (const auto& [name, value] : series) {
+    EXPECT_FALSE(name.find("MIG-1") != std::string::npos &&
+                 name.starts_with("gpu_utilization_ratio"));
+  }
+}
+
+TEST(Exporter, AnEmptyFileGivesWhatIsKnownOfItself) {
+  view::Machine machine({.gpus = 0});
+  const auto series = parse(encode(*machine.view(kNow), kDefaultNames));
+  EXPECT_FALSE(series.empty());
+  for (const auto& [name, value] : series) {
+    EXPECT_FALSE(name.starts_with("gpu_") || name.starts_with("DCGM_")) << name;
+  }
+}
+
+TEST(ParseNames, TakesTheSetsThatThereAre) {
+  EXPECT_EQ(*parse_names("native"), kNative);
+  EXPECT_EQ(*parse_names("dcgm, self"), kDcgm | kSelf);
+  EXPECT_EQ(*parse_names("native,dcgm,self"), kDefaultNames);
+  for (const char* text : {"", "nativ", "native,,dcgm", "all"}) {
+    ASSERT_FALSE(parse_names(text)) << text;
+    EXPECT_EQ(parse_names(text).error().code, base::Code::kInvalidArgument);
+  }
+  EXPECT_EQ(parse_names("x").error().message, "no names 'x': there are native, dcgm, self");
+}
+
+}  // namespace
+}  // namespace everywatt::exporter

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "read/view/device.h"
+#include "read/view/view.h"
+
+namespace everywatt::exporter {
+
+// A device with its labels as they are written before each of its samples.
+struct Target {
+  view::Device device;
+  std::string labels;  // gpu="0",uuid="GPU-..."; disk="sda"; part="sampler"; empty for the machine
+  std::string dcgm_labels;  // GPUs and MIG instances only
+  // By the metrics' order in the table; a metric of another scope has no ring.
+  std::vector<view::Handle> handles;
+
+  const view::Handle& handle(catalog::MetricId id) const {
+    return handles[static_cast<std::size_t>(id)];
+  }
+};
+
+// What does not change from one encoding to the next: devices, labels, where readings are.
+struct Plan {
+  std::vector<Target> targets;  // by scope, then in order of index
+};
+Plan make_plan(const view::View& view, const std::string& hostname);
+
+}  // namespace everywatt::exporter

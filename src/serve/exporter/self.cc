@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// everywatt_...: what Everywatt costs, how it keeps up, and how old what it knows is.
+#include <array>
+
+#include "read/view/readiness.h"
+#include "serve/exporter/samples.h"
+
+namespace everywatt::exporter {
+namespace {
+
+using catalog::Lane;
+using catalog::Scope;
+using view::View;
+
+constexpr std::array kReadLanes{Lane::kGauge, Lane::kPower, Lane::kGpm, Lane::kProcess,
+                                Lane::kSlow};
+constexpr std::string_view kVersion = EVERYWATT_VERSION;
+
+struct Age {
+  const Target* target = nullptr;
+  Lane lane{};
+  std::int64_t time_ns = 0;
+};
+
+void append_ages(const View& view, const Plan& plan, Exposition& out) {
+  std::vector<Age> ages;
+  for (const Target& target : plan.targets) {
+    if (target.device.scope != Scope::kGpu) continue;
+    for (const Lane lane : kReadLanes) {
+      const std::int64_t time_ns = view::last_good_ns(view, target.device.slot, lane);
+      if (time_ns != 0) ages.push_back({&target, lane, time_ns});
+    }
+  }
+  const auto append = [&](const Age& age, double seconds) {
+    out.sample().labels(age.target->labels).label("lane", catalog::lane_name(age.lane));
+    out.value(seconds);
+  };
+  out.begin_family(
+      "everywatt_last_reading_timestamp_seconds", "gauge",
+      "When the newest good reading of a GPU's lane was taken, in seconds since 1970.");
+  for (const Age& age : ages) {
+    // Milliseconds are enough, and shorter.
+    append(age, static_cast<double>(view.wall_ns(age.time_ns) / 1'000'000) / 1e3);
+  }
+  out.begin_family("everywatt_last_reading_age_seconds", "gauge",
+                   "How old the newest good reading of a GPU's lane is.");
+  for (const Age& age : ages) {
+    append(age, static_cast<double>((view.now_ns() - age.time_ns) / 1'000'000) / 1e3);
+  }
+}
+
+void append_statuses(const Plan& plan, Exposition& out) {
+  out.begin_family("everywatt_gpu_status", "gauge",
+                   "1 for what a GPU is now: ok, lost, timed_out, drained, failed, suspended.");
+  for (const Target& target : plan.targets) {
+    if (target.device.scope != Scope::kGpu) continue;
+    out.sample().labels(target.labels).label("status", view::status_name(target.device.status));
+    out.value(std::uint64_t{1});
+  }
+}
+
+}  // namespace
+
+void append_self(const View& view, const Plan& plan, std::span<const Family> families,
+                 Exposition& out) {
+  out.begin_family("everywatt_build_info", "gauge", "The version that answers.");
+  out.sample().label("version", kVersion).value(std::uint64_t{1});
+  append_statuses(plan, out);
+  append_ages(view, plan, out);
+  for (const Family& family : families) {
+    if (family.scope == Scope::kPart) append_family(view, plan, family, out);
+  }
+}
+
+}  // namespace everywatt::exporter
