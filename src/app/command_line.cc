@@ -225,13 +225,12 @@ void translate_labels(CLI::App& app, Language language) {
   if (language != Language::kZh) return;
   const auto formatter = std::make_shared<CLI::Formatter>();
   formatter->label("Usage", "用法");
-  formatter->label("Options", "选项");
   formatter->label("Positionals", "参数");
-  formatter->label("Subcommands", "命令");
-  formatter->label("OPTIONS", "[选项]");
+  formatter->label("OPTIONS", "选项");
   formatter->label("SUBCOMMAND", "命令");
   formatter->label("REQUIRED", "(必需)");
   app.formatter(formatter);
+  app.option_defaults()->group("选项");
 }
 
 // What an unknown word could have meant: the long options and, before a command, the commands.
@@ -268,11 +267,11 @@ class Parser {
         language_(language),
         app_(std::string(text(language, Message::help_program)), "everywatt") {
     arguments.language = language;
+    translate_labels(app_, language);
     app_.set_help_flag("-h,--help", std::string(text(language, Message::help_help)));
     app_.set_version_flag("--version", "everywatt " EVERYWATT_VERSION,
                           std::string(text(language, Message::help_version)));
     app_.require_subcommand(0, 1);
-    translate_labels(app_, language);
     declare_own_reading({app_, arguments, language});
     app_.footer(std::string(text(language, Message::help_footer)));
   }
@@ -286,6 +285,8 @@ class Parser {
     } catch (const CLI::ExtrasError&) {
       return complain_extras();
     } catch (const CLI::RequiredError&) {
+      // A misspelt option explains more than the argument that it took with it.
+      if (has_unknown_option()) return complain_extras();
       return complain(say(language_, Message::missing_argument, missing_name()));
     } catch (const CLI::ArgumentMismatch& error) {
       // Its text begins with the option's name.
@@ -312,6 +313,7 @@ class Parser {
         [](const std::string& word, const CommandRow& row) { return word == row.name; });
     for (const CommandRow& row : kCommands) {
       CLI::App* command = app_.add_subcommand(row.name, std::string(text(language_, row.help)));
+      if (language_ == Language::kZh) command->group("命令");
       command->set_help_flag("-h,--help", std::string(text(language_, Message::help_help)));
       if (meant != words.end() && *meant == row.name) {
         row.declare({*command, arguments_, language_});
@@ -323,7 +325,8 @@ class Parser {
     arguments_.command = Command::kShowText;
     const bool is_version = std::find(words.begin(), words.end(), "--version") != words.end();
     const CLI::App* shown = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
-    arguments_.shown = is_version ? app_.version() + "\n" : shown->help(shown->get_name());
+    arguments_.shown =
+        is_version ? app_.version() + "\n" : shown->help(shown == &app_ ? "" : "everywatt");
     return arguments_;
   }
 
@@ -339,6 +342,10 @@ class Parser {
   std::unexpected<base::Error> complain_extras() const {
     const std::vector<std::string> extras = app_.remaining(true);
     return complain_unknown(used(), where(), extras.empty() ? "" : extras.front(), language_);
+  }
+  bool has_unknown_option() const {
+    const std::vector<std::string> extras = app_.remaining(true);
+    return !extras.empty() && extras.front().starts_with("-");
   }
   std::string missing_name() const {
     for (const CLI::Option* option : used().get_options()) {

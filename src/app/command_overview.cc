@@ -36,13 +36,18 @@ std::string shown(const view::View& view, const view::Device& device, MetricId i
   return number ? catalog::format_value(id, *number) : "-";
 }
 
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
 std::string format_heading(const view::View& view, const std::vector<view::Device>& gpus,
                            Language language) {
   const std::uint32_t slot = gpus.front().slot;
-  return fmt::format(
-      "everywatt {}  {}  {} {}  CUDA {}\n", EVERYWATT_VERSION,
-      base::format_time(view.wall_ns(view.now_ns())), text(language, Message::sheet_driver),
-      view.text(slot, MetricId::gpu_driver_version), view.text(slot, MetricId::gpu_cuda_version));
+  return fmt::format("everywatt {}  {}  {} {}  CUDA {}\n", EVERYWATT_VERSION,
+                     base::format_time(view.wall_ns(view.now_ns())),
+                     text(language, Message::sheet_driver),
+                     or_dash(view.text(slot, MetricId::gpu_driver_version)),
+                     or_dash(view.text(slot, MetricId::gpu_cuda_version)));
 }
 
 std::string format_gpus(const view::View& view, const std::vector<view::Device>& gpus,

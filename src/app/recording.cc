@@ -50,9 +50,8 @@ recorder::LayoutOptions plan(const view::View& view, const RecordingOptions& opt
 base::Result<std::unique_ptr<Recording>> Recording::open(const view::View& view,
                                                          const RecordingOptions& options) {
   const recorder::Reader* identities = identities_of(view, options);
-  auto file = recorder::File::prepare(options.path,
-                                      identities == nullptr ? kPublicMode : kPrivateMode,
-                                      plan(view, options));
+  auto file = recorder::File::prepare(
+      options.path, identities == nullptr ? kPublicMode : kPrivateMode, plan(view, options));
   if (!file) return std::unexpected(file.error());
   std::unique_ptr<Recording> recording(new Recording(view));
   recording->file_ = *std::move(file);

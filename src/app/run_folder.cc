@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 
 #include "base/file.h"
@@ -121,7 +122,8 @@ std::string recorder_folder(const std::string& run_folder) {
   return elsewhere ? std::string(base::trim(*elsewhere)) : run_folder;
 }
 
-base::Result<RunFolder> take_run_folder(const std::string& path, std::uint64_t needed_bytes) {
+base::Result<RunFolder> take_run_folder(const std::string& asked, std::uint64_t needed_bytes) {
+  const std::string path = std::filesystem::absolute(asked).lexically_normal().string();
   const mode_t mode = folder_mode(path);
   if (auto made = make_folder(path, mode); !made) return std::unexpected(made.error());
   auto fd = open_folder(path);

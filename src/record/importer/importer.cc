@@ -91,7 +91,8 @@ std::vector<Row> make_events(std::span<const TraceRows> traces, std::int64_t wal
   for (std::size_t i = 0; i < traces.size(); ++i) {
     const auto slot = kFirstGpuSlot + static_cast<std::uint32_t>(i);
     if (traces[i].has_held_power) {
-      rows.push_back(make_event(kStartNs, wall_offset_ns, catalog::EventKind::kAnnotation, slot,
+      rows.push_back(make_event(traces[i].once.front().time_ns, wall_offset_ns,
+                                catalog::EventKind::kAnnotation, slot,
                                 "imported; each power sample of 20.7 ms holds the instant power of "
                                 "its 100 ms"));
     }
@@ -202,6 +203,9 @@ base::Result<Summary> import_traces(const Options& options) {
     if (!trace) return std::unexpected(trace.error());
     summary.duration_ns = std::max(summary.duration_ns, trace->end_ns - kStartNs);
     traces.push_back(*std::move(trace));
+  }
+  for (TraceRows& trace : traces) {
+    shift(trace, kStartNs + summary.duration_ns - trace.end_ns);
   }
   summary.gpus = traces.size();
   const std::vector<RingRows> rings = collect(traces, wall_offset_ns);

@@ -25,7 +25,7 @@ struct Summary {
 // Every value is the trace's own, at the trace's own time: gauge rows are those ticks at which the
 // performance counters moved, GPM rows their windows, process lists and host rows as they were
 // taken. Power samples of 20.7 ms were not recorded: they hold the instant power, which an event in
-// the file says. Each trace starts at the same moment, and the file ends with the longest.
+// the file says. All traces end at the same moment, the file's last.
 //
 // kCorrupt names file and line of what is damaged; then nothing is written. kInvalidArgument: no
 // such profile, or `output` is not ours to replace.

@@ -70,6 +70,29 @@ std::uint64_t identity_key(const std::string& name, std::uint64_t pid) {
   return std::max<std::uint64_t>(hash, 1);
 }
 
+void shift(TraceRows& rows, std::int64_t by_ns) {
+  for (auto* lane : {&rows.once, &rows.gauge, &rows.gpm, &rows.power, &rows.slow, &rows.process,
+                     &rows.host_process, &rows.identity}) {
+    for (Row& row : *lane) {
+      row.time_ns += by_ns;
+      if (row.window_start_ns == 0) continue;
+      row.window_start_ns += by_ns;
+      row.window_end_ns += by_ns;
+    }
+  }
+  for (Row& row : rows.identity) {
+    row.set(MetricId::identity_first_seen_wall_ns,
+            row.reading(MetricId::identity_first_seen_wall_ns).i64() + by_ns);
+  }
+  for (MachineMoment& moment : rows.machine) {
+    moment.time_ns += by_ns;
+  }
+  for (Happening& happening : rows.happenings) {
+    happening.time_ns += by_ns;
+  }
+  rows.end_ns += by_ns;
+}
+
 base::Result<TraceRows> read_trace(const std::string& stem, const Model& model,
                                    const Place& place) {
   TraceRows rows;

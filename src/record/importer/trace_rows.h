@@ -49,6 +49,9 @@ struct TraceRows {
 // Reads STEM.gpu.csv.gz and, where they are, .processes.csv.gz, .host.csv.gz and .owners.json.
 base::Result<TraceRows> read_trace(const std::string& stem, const Model& model, const Place& place);
 
+// Moves all of it by so much.
+void shift(TraceRows& rows, std::int64_t by_ns);
+
 // The key of a trace's process in the identities: never 0, the same for the same trace and pid.
 std::uint64_t identity_key(const std::string& name, std::uint64_t pid);
 
