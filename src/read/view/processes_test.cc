@@ -212,6 +212,27 @@ TEST(HostUse, WhatIsOlderThanThirtySecondsIsGone) {
   EXPECT_TRUE(read_host_use(*machine.view(41 * kSecond), 41 * kSecond).empty());
 }
 
+// Who writes the driver's listing knows pids alone.
+TEST(Processes, AnOwnerThatTheDriverDoesNotNameIsFoundThroughTheHost) {
+  Machine machine;
+  add_host_process(machine, 10 * kSecond, 7, 7000, 100, 1000);
+  machine.add(machine.first(Scope::kNode), Scope::kNode, Lane::kIdentity, 9 * kSecond,
+              [](Row& row) {
+                row.set(MetricId::identity_key, std::uint64_t{7000});
+                row.set_text(MetricId::identity_user, "anna");
+              });
+  machine.add_gpu(0, Lane::kProcess, 10 * kSecond, [](Row& row) {
+    row.set(MetricId::process_index, std::uint64_t{0});
+    row.set(MetricId::process_count, std::uint64_t{1});
+    row.set(MetricId::process_pid, std::uint64_t{7});
+    row.set(MetricId::process_identity, std::uint64_t{0});
+  });
+  const Listing listing = list_processes(*machine.view(), machine.gpu());
+  ASSERT_TRUE(listing.processes.at(0).identity);
+  EXPECT_EQ(listing.processes[0].identity->user, "anna");
+  EXPECT_EQ(listing.processes[0].identity_key, 7000u);
+}
+
 TEST(Processes, WhatTheOsSaysIsJoinedByPid) {
   Machine machine;
   add_host_process(machine, 9 * kSecond, 7, 1, 100, 1000);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace everywatt::view {
 namespace {
 
@@ -46,6 +48,21 @@ void check_lane(const View& view, const Device& device, Lane lane, std::vector<N
   found.push_back(entry);
 }
 
+// In rows [first, end); those of another device before this one do not count.
+std::int64_t search(const View& view, std::uint32_t slot, std::uint32_t ring, std::uint64_t first,
+                    std::uint64_t end) {
+  const recorder::Reader& reader = view.recorder();
+  catalog::Row row(reader.ring(ring).scope, reader.ring(ring).lane);
+  const std::int64_t rows_before_ns = reader.device(slot).rows_before_ns;
+  const std::uint64_t oldest = std::max(first, reader.oldest(ring));
+  for (unsigned looked = 0; end > oldest && looked < kReachRows; ++looked) {
+    if (reader.read(ring, --end, row) != recorder::RowState::kOk) continue;
+    if (row.time_ns < rows_before_ns) break;
+    if (has_good_reading(row)) return row.time_ns;
+  }
+  return 0;
+}
+
 bool is_expected_absent(DeviceStatus status) {
   return status == DeviceStatus::kDrained || status == DeviceStatus::kGone ||
          status == DeviceStatus::kSuspended;
@@ -55,18 +72,20 @@ bool is_expected_absent(DeviceStatus status) {
 
 std::int64_t last_good_ns(const View& view, std::uint32_t slot, Lane lane) {
   const auto ring = view.recorder().find_ring(slot, lane);
+  return ring ? search(view, slot, *ring, 0, view.end_at(*ring, view.now_ns())) : 0;
+}
+
+std::int64_t LastGood::time_ns(const View& view, std::uint32_t slot, Lane lane) {
+  const auto ring = view.recorder().find_ring(slot, lane);
   if (!ring) return 0;
-  const recorder::Reader& reader = view.recorder();
-  catalog::Row row(reader.ring(*ring).scope, lane);
-  const std::int64_t rows_before_ns = reader.device(slot).rows_before_ns;
-  const std::uint64_t oldest = reader.oldest(*ring);
-  std::uint64_t end = view.end_at(*ring, view.now_ns());
-  for (unsigned looked = 0; end > oldest && looked < kReachRows; ++looked) {
-    if (reader.read(*ring, --end, row) != recorder::RowState::kOk) continue;
-    if (row.time_ns < rows_before_ns) break;
-    if (has_good_reading(row)) return row.time_ns;
-  }
-  return 0;
+  Seen& seen = seen_[*ring];
+  const std::uint64_t end = view.end_at(*ring, view.now_ns());
+  // A replay may have gone back.
+  if (end < seen.end) seen = {};
+  const std::int64_t found = search(view, slot, *ring, seen.end, end);
+  if (found != 0) seen.time_ns = found;
+  seen.end = end;
+  return seen.time_ns;
 }
 
 std::vector<NotReady> find_not_ready(const View& view) {

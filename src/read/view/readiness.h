@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,19 @@ std::vector<NotReady> find_not_ready(const View& view);
 
 // When the newest row of the lane that holds a good reading was read; 0: none within reach.
 std::int64_t last_good_ns(const View& view, std::uint32_t slot, catalog::Lane lane);
+
+// The same, asked again and again of one file: remembers how far it has looked, so that a lane that
+// never holds a good reading (GPM on a GPU without it) is not searched each time. One thread.
+class LastGood {
+ public:
+  std::int64_t time_ns(const View& view, std::uint32_t slot, catalog::Lane lane);
+
+ private:
+  struct Seen {
+    std::uint64_t end = 0;  // rows before it were looked at
+    std::int64_t time_ns = 0;
+  };
+  std::map<std::uint32_t, Seen> seen_;  // by ring
+};
 
 }  // namespace everywatt::view

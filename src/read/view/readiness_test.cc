@@ -78,6 +78,27 @@ TEST(Readiness, AMachineWithoutAGpuOrWithoutItsHostProcessSaysSo) {
   EXPECT_EQ(found[1].reason, "no good host reading yet");
 }
 
+TEST(LastGood, FollowsAFileAndAReplayThatGoesBack) {
+  Machine machine;
+  const auto add_bad = [&](std::int64_t time_ns) {
+    machine.add_gpu(0, Lane::kGauge, time_ns, [](Row& row) { row.set_all_absent(State::kFailed); });
+  };
+  LastGood last_good;
+  const auto at = [&](std::int64_t now_ns) {
+    return last_good.time_ns(*machine.view(now_ns), machine.gpu(), Lane::kGauge);
+  };
+  EXPECT_EQ(at(5 * kSecond), 0);
+  machine.add_power(0, 10 * kSecond, 1);
+  EXPECT_EQ(at(10 * kSecond), 10 * kSecond);
+  for (int i = 11; i < 2000; ++i)
+    add_bad(i * kSecond);
+  EXPECT_EQ(at(1000 * kSecond), 10 * kSecond);
+  EXPECT_EQ(at(2000 * kSecond), 10 * kSecond);
+  machine.add_power(0, 2000 * kSecond, 1);
+  EXPECT_EQ(at(2000 * kSecond), 2000 * kSecond);
+  EXPECT_EQ(at(100 * kSecond), 10 * kSecond);
+}
+
 class Idle : public ::testing::Test {
  protected:
   void add_gauge(unsigned gpu, std::int64_t time_ns, double utilization, std::uint64_t used_bytes) {

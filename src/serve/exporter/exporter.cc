@@ -49,6 +49,7 @@ struct Encoder::State {
   Options options;
   std::vector<Family> families = make_families();
   Plan plan;
+  view::LastGood last_good;
   std::optional<std::uint64_t> planned_changes;
 };
 
@@ -63,6 +64,7 @@ void Encoder::encode(const view::View& view, NameSets names, std::string& text) 
   const std::uint64_t changes = view::device_changes(view);
   if (state_->planned_changes != changes) {
     state_->plan = make_plan(view, state_->options.hostname);
+    state_->last_good = {};
     state_->planned_changes = changes;
   }
   text.clear();
@@ -71,7 +73,8 @@ void Encoder::encode(const view::View& view, NameSets names, std::string& text) 
     append_native(view, state_->plan, state_->families, state_->options.processes_a_gpu, out);
   }
   if (has(names, Names::kDcgm)) append_dcgm(view, state_->plan, out);
-  if (has(names, Names::kSelf)) append_self(view, state_->plan, state_->families, out);
+  if (has(names, Names::kSelf))
+    append_self(view, state_->plan, state_->families, state_->last_good, out);
 }
 
 }  // namespace everywatt::exporter

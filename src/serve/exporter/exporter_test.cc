@@ -216,6 +216,17 @@ TEST(Exporter, HostileNamesMakeNoNewSeries) {
     EXPECT_FALSE(series.starts_with("forged"));
 }
 
+TEST(Exporter, AnNvlinkSaysWhatIsAtItsOtherEnd) {
+  view::Machine machine;
+  machine.add_gpu(0, Lane::kOnce, 1000 * kSecond, [](Row& row) {
+    row.set_text(MetricId::gpu_uuid, "GPU-a");
+    row.set_text(MetricId::gpu_nvlink_remote_address, "00000000:07:00.0", 4);
+  });
+  const auto series = parse(encode(*machine.view(kNow), kNative));
+  EXPECT_TRUE(series.contains(
+      "gpu_nvlink_info{gpu=\"0\",uuid=\"GPU-a\",link=\"4\",remote_address=\"00000000:07:00.0\"}"));
+}
+
 // A recording may come from anywhere: what it calls a number need not be one.
 TEST(Exporter, AValueThatIsNoNumberIsNotPublished) {
   view::Machine machine;

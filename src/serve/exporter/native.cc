@@ -16,20 +16,33 @@ using catalog::Type;
 using view::Latest;
 using view::View;
 
-// Instances of which most stay 0 for ever are shown once they count something: 256 XID codes, bits
-// of clock events that have no name.
+// Bits of clock events that have no name are shown once they count something.
 bool is_worth_showing(MetricId id, unsigned instance, catalog::Reading reading) {
-  if (id == MetricId::gpu_xid_errors_total) return reading.u64() > 0;
   if (id == MetricId::gpu_clock_event_seconds_total) {
     return reading.f64() > 0 || instance < catalog::clock_event_reasons().size();
   }
   return true;
 }
 
+void append_xids(const View& view, const Target& target, Exposition& out) {
+  constexpr auto kId = MetricId::gpu_xid_errors_total;
+  const Metric& metric = catalog::metric(kId);
+  catalog::Row row(metric.scope, metric.lane);
+  // One row for 256 codes, of which most never come and have no series.
+  if (!view.newest_row(target.device.slot, metric.lane, row)) return;
+  for (unsigned code = 0; code < metric.instances; ++code) {
+    const catalog::Reading reading = row.reading(kId, code);
+    if (!reading.is_ok() || reading.u64() == 0) continue;
+    out.sample().labels(target.labels).label(metric.instance_label, fmt::format("{}", code));
+    out.value(reading.u64());
+  }
+}
+
 void append_member(const View& view, const Target& target, MetricId id, Exposition& out) {
   const Metric& metric = catalog::metric(id);
   view::Handle handle = target.handle(id);
   if (handle.ring == view::Handle::kNoRing) return;
+  if (id == MetricId::gpu_xid_errors_total) return append_xids(view, target, out);
   for (unsigned instance = 0; instance < metric.instances; ++instance) {
     handle.instance = static_cast<std::uint16_t>(instance);
     const catalog::Reading reading = view.latest(handle).reading;
@@ -91,7 +104,7 @@ void append_clock_events(const View& view, const Plan& plan, Exposition& out) {
 
 void append_native(const View& view, const Plan& plan, std::span<const Family> families,
                    std::size_t processes_a_gpu, Exposition& out) {
-  append_info(view, plan, out);
+  append_info(plan, out);
   for (const Family& family : families) {
     if (family.scope == Scope::kPart) continue;
     if (family.is_histogram()) {

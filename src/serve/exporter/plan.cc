@@ -85,7 +85,8 @@ bool is_nameless(const Device& device) {
 
 Target make_target(const View& view, const Device& device, const std::vector<Device>& gpus,
                    const std::string& hostname) {
-  Target target{.device = device, .labels = {}, .dcgm_labels = {}, .handles = {}};
+  Target target;
+  target.device = device;
   if (device.scope == Scope::kGpu) {
     const auto gpu = std::ranges::find(gpus, device.parent.value_or(device.slot), &Device::slot);
     target.labels = gpu_labels(view, device);
@@ -97,6 +98,8 @@ Target make_target(const View& view, const Device& device, const std::vector<Dev
   for (std::size_t id = 0; id < metrics; ++id) {
     target.handles.push_back(view.handle(device.slot, static_cast<MetricId>(id)));
   }
+  target.info_labels = make_info_labels(view, target);
+  target.link_labels = make_link_labels(view, target);
   return target;
 }
 

@@ -16,6 +16,9 @@ struct Target {
   view::Device device;
   std::string labels;  // gpu="0",uuid="GPU-..."; disk="sda"; part="sampler"; empty for the machine
   std::string dcgm_labels;  // GPUs and MIG instances only
+  // GPUs and the machine: `labels` and their constants.
+  std::string info_labels;
+  std::vector<std::string> link_labels;  // the same for each NVLink with a known other end
   // By the metrics' order in the table; a metric of another scope has no ring.
   std::vector<view::Handle> handles;
 
@@ -28,6 +31,8 @@ struct Target {
 struct Plan {
   std::vector<Target> targets;  // by scope, then in order of index
 };
+std::string make_info_labels(const view::View& view, const Target& target);
+std::vector<std::string> make_link_labels(const view::View& view, const Target& target);
 Plan make_plan(const view::View& view, const std::string& hostname);
 
 }  // namespace everywatt::exporter

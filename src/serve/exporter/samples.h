@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "read/view/readiness.h"
 #include "read/view/view.h"
 #include "serve/exporter/exposition.h"
 #include "serve/exporter/families.h"
@@ -17,14 +18,14 @@ void append_native(const view::View& view, const Plan& plan, std::span<const Fam
                    std::size_t processes_a_gpu, Exposition& out);
 void append_dcgm(const view::View& view, const Plan& plan, Exposition& out);
 void append_self(const view::View& view, const Plan& plan, std::span<const Family> families,
-                 Exposition& out);
+                 view::LastGood& last_good, Exposition& out);
 
 // The pieces of append_native().
 void append_family(const view::View& view, const Plan& plan, const Family& family, Exposition& out);
 void append_histogram(const view::View& view, const Plan& plan, const Family& family,
                       Exposition& out);
 void append_clock_events(const view::View& view, const Plan& plan, Exposition& out);
-void append_info(const view::View& view, const Plan& plan, Exposition& out);
+void append_info(const Plan& plan, Exposition& out);
 void append_processes(const view::View& view, const Plan& plan, std::size_t processes_a_gpu,
                       Exposition& out);
 

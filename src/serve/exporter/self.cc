@@ -3,7 +3,6 @@
 // everywatt_...: what Everywatt costs, how it keeps up, and how old what it knows is.
 #include <array>
 
-#include "read/view/readiness.h"
 #include "serve/exporter/samples.h"
 
 namespace everywatt::exporter {
@@ -23,12 +22,12 @@ struct Age {
   std::int64_t time_ns = 0;
 };
 
-void append_ages(const View& view, const Plan& plan, Exposition& out) {
+void append_ages(const View& view, const Plan& plan, view::LastGood& last_good, Exposition& out) {
   std::vector<Age> ages;
   for (const Target& target : plan.targets) {
     if (target.device.scope != Scope::kGpu) continue;
     for (const Lane lane : kReadLanes) {
-      const std::int64_t time_ns = view::last_good_ns(view, target.device.slot, lane);
+      const std::int64_t time_ns = last_good.time_ns(view, target.device.slot, lane);
       if (time_ns != 0) ages.push_back({&target, lane, time_ns});
     }
   }
@@ -63,11 +62,11 @@ void append_statuses(const Plan& plan, Exposition& out) {
 }  // namespace
 
 void append_self(const View& view, const Plan& plan, std::span<const Family> families,
-                 Exposition& out) {
+                 view::LastGood& last_good, Exposition& out) {
   out.begin_family("everywatt_build_info", "gauge", "The version that answers.");
   out.sample().label("version", kVersion).value(std::uint64_t{1});
   append_statuses(plan, out);
-  append_ages(view, plan, out);
+  append_ages(view, plan, last_good, out);
   for (const Family& family : families) {
     if (family.scope == Scope::kPart) append_family(view, plan, family, out);
   }
