@@ -166,8 +166,8 @@ std::optional<std::vector<Device>> match_index(std::span<const Device> gpus,
   const auto parts = base::split(text, ':');
   const auto first = base::parse_u64(parts[0]);
   if (!first || parts.size() > 2 || parts[0].size() > 6) return std::nullopt;
-  std::optional<std::uint64_t> second;
-  if (parts.size() == 2 && !(second = base::parse_u64(parts[1]))) return std::nullopt;
+  const auto second = parts.size() == 2 ? base::parse_u64(parts[1]) : std::nullopt;
+  if (parts.size() == 2 && !second) return std::nullopt;
   std::vector<Device> found;
   for (const Device& gpu : gpus) {
     const bool matches = second ? gpu.is_mig() && gpu.parent_index == *first && gpu.index == *second

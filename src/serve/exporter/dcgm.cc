@@ -45,11 +45,9 @@ std::optional<catalog::Reading> read_one(const View& view, const Target& target,
     handle.instance = static_cast<std::uint16_t>(instance);
     const catalog::Reading reading = view.latest(handle).reading;
     if (!is_publishable(id, reading)) continue;
-    if (!result) {
-      result = reading;
-    } else if (metric.kind == Kind::kCounter && metric.type == Type::kU64) {
+    if (result && metric.kind == Kind::kCounter && metric.type == Type::kU64) {
       result = catalog::Reading::of(result->u64() + reading.u64());
-    } else if (catalog::as_double(id, reading) > catalog::as_double(id, *result)) {
+    } else if (!result || catalog::as_double(id, reading) > catalog::as_double(id, *result)) {
       result = reading;
     }
   }

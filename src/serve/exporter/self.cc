@@ -22,6 +22,12 @@ struct Age {
   std::int64_t time_ns = 0;
 };
 
+// In seconds. More digits would be longer and say nothing.
+double whole_milliseconds(std::int64_t time_ns) {
+  const std::int64_t milliseconds = time_ns / 1'000'000;
+  return static_cast<double>(milliseconds) / 1e3;
+}
+
 void append_ages(const View& view, const Plan& plan, view::LastGood& last_good, Exposition& out) {
   std::vector<Age> ages;
   for (const Target& target : plan.targets) {
@@ -39,13 +45,12 @@ void append_ages(const View& view, const Plan& plan, view::LastGood& last_good, 
       "everywatt_last_reading_timestamp_seconds", "gauge",
       "When the newest good reading of a GPU's lane was taken, in seconds since 1970.");
   for (const Age& age : ages) {
-    // Milliseconds are enough, and shorter.
-    append(age, static_cast<double>(view.wall_ns(age.time_ns) / 1'000'000) / 1e3);
+    append(age, whole_milliseconds(view.wall_ns(age.time_ns)));
   }
   out.begin_family("everywatt_last_reading_age_seconds", "gauge",
                    "How old the newest good reading of a GPU's lane is.");
   for (const Age& age : ages) {
-    append(age, static_cast<double>((view.now_ns() - age.time_ns) / 1'000'000) / 1e3);
+    append(age, whole_milliseconds(view.now_ns() - age.time_ns));
   }
 }
 
