@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/web/connections.h"
+
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "serve/web/listening_socket.h"
+
+namespace everywatt::web {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Parser = http::request_parser<http::empty_body>;
+
+// Errors are values here too: nothing throws.
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+// Beside the header there is room for the beginning of a next request.
+constexpr std::size_t kSpareBytes = 1024;
+constexpr std::size_t kReadBytes = 2048;
+// How much of an unwanted rest is taken, and how long, before a connection is closed on it: closed
+// at once, the answer would be lost on the way.
+constexpr std::size_t kDrainBytes = 64 * 1024;
+constexpr std::chrono::seconds kDrainTime{1};
+// No descriptor left for a new connection: the old ones will give some back.
+constexpr std::chrono::milliseconds kAcceptPause{50};
+
+Request request_of(const Parser::value_type& message) {
+  Request request;
+  request.method = message.method() == http::verb::get    ? Method::kGet
+                   : message.method() == http::verb::head ? Method::kHead
+                                                          : Method::kOther;
+  request.version = message.version() >= 11 ? Version::kHttp11 : Version::kHttp10;
+  request.target = message.target();
+  request.host = message[http::field::host];
+  request.host_fields = message.count(http::field::host);
+  const auto [begin, end] = message.equal_range(http::field::accept_encoding);
+  for (auto field = begin; field != end; ++field) {
+    if (!request.accept_encoding.empty()) request.accept_encoding += ',';
+    request.accept_encoding += field->value();
+  }
+  return request;
+}
+
+// What a request that Beast could not read is answered; nothing to say to who is gone or too slow.
+std::optional<Response> complaint_on(const error_code& error) {
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return text_response(431, "the request's header is too large");
+  }
+  if (error == http::error::end_of_stream || error == http::error::partial_message) {
+    return std::nullopt;
+  }
+  const bool is_malformed =
+      error.category() == http::make_error_code(http::error::bad_method).category();
+  if (!is_malformed) return std::nullopt;
+  return text_response(400, "not a request in HTTP/1: " + error.message());
+}
+
+bool has_body(const Parser& parser) {
+  return parser.chunked() || parser.content_length().value_or(0) > 0;
+}
+
+}  // namespace
+
+struct Connections::Loop {
+  Loop(const Limits& its_limits, Answer its_answer)
+      : limits(its_limits), answer(std::move(its_answer)) {}
+
+  asio::awaitable<void> accept_all();
+  asio::awaitable<void> serve(tcp::socket socket);
+  asio::awaitable<bool> wait_for_request(beast::tcp_stream& stream, beast::flat_buffer& buffer,
+                                         std::chrono::milliseconds limit) const;
+  asio::awaitable<bool> write(beast::tcp_stream& stream, const Response& response,
+                              const Request& request, Connection connection);
+  static asio::awaitable<void> drain(beast::tcp_stream& stream);
+  std::string_view date();
+
+  const Limits limits;
+  const Answer answer;
+  std::size_t open_connections = 0;
+  std::int64_t date_seconds = 0;
+  std::string date_text;
+  asio::io_context io{1};  // one thread
+  tcp::acceptor acceptor{io};
+};
+
+asio::awaitable<void> Connections::Loop::accept_all() {
+  asio::steady_timer pause(io);
+  for (;;) {
+    auto [error, socket] = co_await acceptor.async_accept(kAwait);
+    if (error) {
+      pause.expires_after(kAcceptPause);
+      co_await pause.async_wait(kAwait);
+      continue;
+    }
+    if (open_connections >= limits.connections) continue;  // closes it
+    ++open_connections;
+    asio::co_spawn(io, serve(std::move(socket)),
+                   [this](const std::exception_ptr&) { --open_connections; });
+  }
+}
+
+asio::awaitable<void> Connections::Loop::serve(tcp::socket socket) {
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  beast::tcp_stream stream(std::move(socket));
+  beast::flat_buffer buffer(limits.header_bytes + kSpareBytes);
+  for (auto patience = limits.request;; patience = limits.idle) {
+    if (!co_await wait_for_request(stream, buffer, patience)) co_return;
+    Parser parser;
+    parser.header_limit(limits.header_bytes);
+    stream.expires_after(limits.request);
+    const auto [error, bytes] = co_await http::async_read_header(stream, buffer, parser, kAwait);
+    if (error) {
+      const auto complaint = complaint_on(error);
+      if (!complaint) co_return;
+      const Request unread;  // named: gcc 12 destroys a temporary in a co_await twice
+      if (co_await write(stream, *complaint, unread, Connection::kClose)) co_await drain(stream);
+      co_return;
+    }
+    const Request request = request_of(parser.get());
+    Response response = answer(request);
+    if (has_body(parser)) {
+      // The rest on the wire is not read, so it cannot be told from a next request.
+      if (request.method != Method::kOther) response = text_response(413, "no request has a body");
+      if (co_await write(stream, response, request, Connection::kClose)) co_await drain(stream);
+      co_return;
+    }
+    const auto connection = parser.keep_alive() ? Connection::kKeep : Connection::kClose;
+    if (!co_await write(stream, response, request, connection)) co_return;
+    if (connection == Connection::kClose) {
+      co_await drain(stream);
+      co_return;
+    }
+  }
+}
+
+// False: nothing came in time, or it is gone.
+asio::awaitable<bool> Connections::Loop::wait_for_request(beast::tcp_stream& stream,
+                                                          beast::flat_buffer& buffer,
+                                                          std::chrono::milliseconds limit) const {
+  if (buffer.size() > 0) co_return true;
+  buffer.shrink_to_fit();
+  stream.expires_after(limit);
+  const auto [error, bytes] = co_await stream.async_read_some(buffer.prepare(kReadBytes), kAwait);
+  if (error) co_return false;
+  buffer.commit(bytes);
+  co_return true;
+}
+
+asio::awaitable<bool> Connections::Loop::write(beast::tcp_stream& stream, const Response& response,
+                                               const Request& request, Connection connection) {
+  const std::string head = format_head(response, request.version, connection, date());
+  const std::string_view body =
+      request.method == Method::kHead ? std::string_view() : response.body.bytes;
+  stream.expires_after(limits.answer);
+  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head),
+                                                     asio::buffer(body.data(), body.size())};
+  const auto [error, bytes] = co_await asio::async_write(stream, buffers, kAwait);
+  co_return !error;
+}
+
+asio::awaitable<void> Connections::Loop::drain(beast::tcp_stream& stream) {
+  error_code ignored;
+  stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  stream.expires_after(kDrainTime);
+  std::array<char, kReadBytes> rest{};
+  for (std::size_t taken = 0; taken < kDrainBytes;) {
+    const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(rest), kAwait);
+    if (error) co_return;
+    taken += bytes;
+  }
+}
+
+std::string_view Connections::Loop::date() {
+  const std::int64_t now = base::walltime_ns() / 1'000'000'000;
+  if (now != date_seconds) {
+    date_seconds = now;
+    date_text = format_http_date(now);
+  }
+  return date_text;
+}
+
+Connections::Connections(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+Connections::~Connections() = default;
+
+base::Result<std::unique_ptr<Connections>> Connections::open(base::UniqueFd listener,
+                                                             const Limits& limits, Answer answer) {
+  const auto address = address_of(listener.get());
+  if (!address) return std::unexpected(address.error());
+  const bool is_v6 = address->address.find(':') != std::string::npos;
+  auto loop = std::make_unique<Loop>(limits, std::move(answer));
+  error_code error;
+  loop->acceptor.assign(is_v6 ? tcp::v6() : tcp::v4(), listener.get(), error);
+  if (error) {
+    return base::fail(base::Code::kIo, "cannot wait for connections: " + error.message());
+  }
+  listener.release();
+  return std::unique_ptr<Connections>(new Connections(std::move(loop)));
+}
+
+void Connections::run(std::stop_token stop) {
+  asio::co_spawn(loop_->io, loop_->accept_all(), asio::detached);
+  const std::stop_callback end(stop, [this] { loop_->io.stop(); });
+  loop_->io.run();
+}
+
+}  // namespace everywatt::web

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "serve/web/message.h"
+
+namespace everywatt::web {
+
+struct Limits {
+  std::size_t connections = 512;      // those beyond are closed at once
+  std::uint32_t header_bytes = 8192;  // a browser's cookies for localhost fit
+  // A request's header must come whole within this from its first byte, and a new connection must
+  // begin one.
+  std::chrono::milliseconds request{10'000};
+  // Between requests: longer than Prometheus' usual scrape interval of one minute.
+  std::chrono::milliseconds idle{120'000};
+  // For taking an answer.
+  std::chrono::milliseconds answer{30'000};
+};
+
+// Speaks HTTP/1.1 on a listening socket: many connections, one thread, memory bounded by the
+// limits. Malformed and too large requests are answered here (400, 413, 431); all others by
+// `answer`.
+class Connections {
+ public:
+  using Answer = std::function<Response(const Request&)>;
+
+  static base::Result<std::unique_ptr<Connections>> open(base::UniqueFd listener,
+                                                         const Limits& limits, Answer answer);
+  ~Connections();
+
+  // Until the token stops it. Once.
+  void run(std::stop_token stop);
+
+ private:
+  struct Loop;
+  explicit Connections(std::unique_ptr<Loop> loop);
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace everywatt::web

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace everywatt::web {
+
+struct SocketAddress {
+  std::string address;  // "127.0.0.1", "::1"
+  std::uint16_t port = 0;
+};
+
+// A socket that listens; "::" takes IPv4 as well. kUnavailable: the port is in use;
+// kInvalidArgument: not an IP address; kNoPermission.
+base::Result<base::UniqueFd> open_listening_socket(const std::string& address, std::uint16_t port);
+
+// Where it listens.
+base::Result<SocketAddress> address_of(int socket);
+
+// "http://127.0.0.1:9400", for people on this machine.
+std::string format_url(const SocketAddress& address);
+
+}  // namespace everywatt::web

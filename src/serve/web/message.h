@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+// What goes in and out over HTTP, free of sockets.
+namespace everywatt::web {
+
+enum class Method : std::uint8_t { kGet, kHead, kOther };
+enum class Version : std::uint8_t { kHttp10, kHttp11 };
+
+// One request, its header only: nothing here takes a body.
+struct Request {
+  Method method = Method::kGet;
+  Version version = Version::kHttp11;
+  std::string target = "/";  // as sent: "/metrics?names=native", or "http://host/metrics"
+  std::string host = {};     // the field's value
+  std::size_t host_fields = 0;
+  std::string accept_encoding = {};
+};
+
+// Bytes that may be shared: with the cache, or constants of the program (no owner).
+struct Body {
+  std::shared_ptr<const std::string> owner = {};
+  std::string_view bytes = {};
+
+  static Body of(std::string text);
+  static Body of(std::shared_ptr<const std::string> text);
+  static Body of_constant(std::string_view text) { return {.owner = {}, .bytes = text}; }
+};
+
+inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+inline constexpr std::string_view kJson = "application/json";
+
+// An answer. Views are constants of the program. What is empty is not sent.
+struct Response {
+  unsigned status = 200;
+  std::string_view content_type = kPlainText;
+  Body body = {};
+  std::string_view content_encoding = {};
+  std::string_view vary = {};
+  std::string_view cache_control = "no-store";
+  // Nothing but the page itself is ever a document.
+  std::string_view content_security_policy = "default-src 'none'; frame-ancestors 'none'";
+  std::string_view allow = {};
+};
+
+// A line of text for people; of JSON, {"error":...}.
+Response text_response(unsigned status, std::string line);
+Response json_error(unsigned status, std::string_view message);
+
+std::string_view reason_phrase(unsigned status);
+
+// "Wed, 02 Dec 2026 06:14:18 GMT".
+std::string format_http_date(std::int64_t unix_seconds);
+
+enum class Connection : std::uint8_t { kKeep, kClose };
+// Status line and header up to the empty line. `date` as format_http_date() writes it.
+std::string format_head(const Response& response, Version version, Connection connection,
+                        std::string_view date);
+
+}  // namespace everywatt::web

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/web/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "read/view/readiness.h"
+#include "serve/web/gpus_json.h"
+#include "serve/web/host_name.h"
+#include "serve/web/page_files.h"
+#include "serve/web/series_json.h"
+
+namespace everywatt::web {
+namespace {
+
+constexpr std::string_view kExposition = "text/plain; version=0.0.4; charset=utf-8";
+constexpr std::size_t kWorthPacking = 1024;  // bytes; less fits a packet anyway
+
+bool speaks(exporter::NameSets names, exporter::Names wanted) {
+  return (names & static_cast<exporter::NameSets>(wanted)) != 0;
+}
+
+// The one metric that is there without a recorder.
+std::string_view readable_family(bool is_readable) {
+  return is_readable ? "# HELP everywatt_recorder_readable 1: the server reads the recorder file.\n"
+                       "# TYPE everywatt_recorder_readable gauge\n"
+                       "everywatt_recorder_readable 1\n"
+                     : "# HELP everywatt_recorder_readable 1: the server reads the recorder file.\n"
+                       "# TYPE everywatt_recorder_readable gauge\n"
+                       "everywatt_recorder_readable 0\n";
+}
+
+std::string in_one_line(const base::Error& error) {
+  return error.hint.empty() ? error.message : fmt::format("{}: {}", error.message, error.hint);
+}
+
+Response not_allowed() {
+  Response response = text_response(405, "only GET and HEAD");
+  response.allow = "GET, HEAD";
+  return response;
+}
+
+BodyCache::Encoding encoding_for(const Request& request) {
+  return accepts_gzip(request.accept_encoding) ? BodyCache::Encoding::kGzip
+                                               : BodyCache::Encoding::kPlain;
+}
+
+Response with_body(BodyCache::Bytes bytes, BodyCache::Encoding encoding) {
+  Response response;
+  response.body = Body::of(std::move(bytes));
+  if (encoding == BodyCache::Encoding::kGzip) response.content_encoding = "gzip";
+  response.vary = "Accept-Encoding";
+  return response;
+}
+
+Response page_response(const PageFile& file) {
+  Response response;
+  response.content_type = file.content_type;
+  response.body = Body::of_constant(file.bytes);
+  response.cache_control = "no-cache";
+  response.content_security_policy = kPagePolicy;
+  return response;
+}
+
+}  // namespace
+
+Router::Router(RouterOptions options) : options_(std::move(options)), live_(options_.view) {}
+
+Response Router::answer(const Request& request) {
+  const auto target = parse_target(request.target);
+  if (!target) return text_response(400, target.error().message);
+  const bool needs_host = request.version == Version::kHttp11;
+  if (request.host_fields > 1 || (needs_host && request.host_fields == 0)) {
+    return text_response(400, "a request has one Host");
+  }
+  const bool is_for_us =
+      (request.host_fields == 0 || is_allowed_host(request.host, options_.host_names)) &&
+      (!target->host || is_allowed_host(*target->host, options_.host_names));
+  if (!is_for_us) {
+    return text_response(
+        421, "this Host is neither an address nor a configured name (serve.host_names)");
+  }
+  if (request.method == Method::kOther) return not_allowed();
+  return answer_path(*target, request);
+}
+
+Response Router::answer_path(const Target& target, const Request& request) {
+  if (target.path == "/metrics") return answer_metrics(target, request);
+  if (target.path == "/healthz") return answer_alive();
+  if (target.path == "/readyz") return answer_ready();
+  if (target.path == "/api/v1/gpus") return answer_gpus(target, request);
+  if (target.path == "/api/v1/series") return answer_series_request(target, request);
+  const auto file = std::ranges::find(page_files(), std::string_view(target.path), &PageFile::path);
+  if (file != page_files().end()) return page_response(*file);
+  if (target.path.starts_with("/api/")) return json_error(404, "no such path");
+  return text_response(404,
+                       "no such path: there are /, /metrics, /healthz, /readyz, /api/v1/gpus, "
+                       "/api/v1/series");
+}
+
+Response Router::answer_metrics(const Target& target, const Request& request) {
+  exporter::NameSets names = options_.names;
+  if (const std::string* text = target.find("names")) {
+    const auto parsed = exporter::parse_names(*text);
+    if (!parsed) return text_response(400, parsed.error().message);
+    names = *parsed;
+  }
+  const view::View* view = live_.get();
+  const auto make = [&](std::string& text) {
+    text.clear();
+    if (view != nullptr) options_.encode(*view, names, text);
+    if (speaks(names, exporter::Names::kSelf)) text += readable_family(view != nullptr);
+    if (!options_.note.empty()) text += fmt::format("# {}\n", options_.note);
+  };
+  Response response;
+  if (view == nullptr) {
+    std::string text;
+    make(text);
+    response.body = Body::of(std::move(text));
+  } else {
+    const auto encoding = encoding_for(request);
+    response = with_body(
+        cache_.get(fmt::format("metrics {}", names), ticks_.read(*view, live_.generation()),
+                   view->now_ns(), encoding, make),
+        encoding);
+  }
+  response.content_type = kExposition;
+  response.vary = "Accept, Accept-Encoding";
+  return response;
+}
+
+Response Router::answer_gpus(const Target& target, const Request& request) {
+  const auto query = parse_gpus_query(target);
+  if (!query) return json_error(400, query.error().message);
+  const view::View* view = live_.get();
+  if (view == nullptr) return json_error(503, in_one_line(live_.error()));
+  std::string key = "gpus";
+  for (const Parameter& parameter : target.parameters) {
+    key += fmt::format(" {}={}", parameter.name, parameter.value);
+  }
+  const auto encoding = encoding_for(request);
+  Response response = with_body(
+      cache_.get(key, ticks_.read(*view, live_.generation()), view->now_ns(), encoding,
+                 [&](std::string& text) { text = format_gpus(*view, *query, options_.note); }),
+      encoding);
+  response.content_type = kJson;
+  return response;
+}
+
+Response Router::answer_series_request(const Target& target, const Request& request) {
+  const view::View* view = live_.get();
+  if (view == nullptr) return json_error(503, in_one_line(live_.error()));
+  auto text = answer_series(*view, target, options_.note);
+  if (!text) return json_error(400, text.error().message);
+  Response response;
+  response.content_type = kJson;
+  response.vary = "Accept-Encoding";
+  if (text->size() >= kWorthPacking && accepts_gzip(request.accept_encoding)) {
+    response.content_encoding = "gzip";
+    *text = gzip_.compress(*text);
+  }
+  response.body = Body::of(std::move(*text));
+  return response;
+}
+
+Response Router::answer_ready() {
+  const view::View* view = live_.get();
+  if (view == nullptr) return text_response(503, "recorder: " + in_one_line(live_.error()));
+  std::string lines;
+  for (const view::NotReady& entry : view::find_not_ready(*view)) {
+    if (!lines.empty()) lines += '\n';
+    lines += fmt::format("{}: {}", entry.what, entry.reason);
+  }
+  const bool is_ready = lines.empty();
+  if (is_ready) lines = "ready";
+  if (!options_.note.empty()) lines += fmt::format("\n({})", options_.note);
+  return text_response(is_ready ? 200 : 503, std::move(lines));
+}
+
+Response Router::answer_alive() const {
+  return text_response(200,
+                       options_.note.empty() ? "alive" : fmt::format("alive\n({})", options_.note));
+}
+
+}  // namespace everywatt::web

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/web/server.h"
+
+#include <utility>
+
+#include "serve/web/connections.h"
+#include "serve/web/listening_socket.h"
+#include "serve/web/router.h"
+
+namespace everywatt::web {
+
+struct Server::State {
+  State(RouterOptions options, exporter::Options exporter_options)
+      : encoder(std::move(exporter_options)), router(with_encoder(std::move(options))) {}
+
+  RouterOptions with_encoder(RouterOptions options) {
+    options.encode = [this](const view::View& view, exporter::NameSets names, std::string& text) {
+      encoder.encode(view, names, text);
+    };
+    return options;
+  }
+
+  exporter::Encoder encoder;
+  Router router;
+  SocketAddress address;
+  std::unique_ptr<Connections> connections;
+};
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Server::~Server() = default;
+
+base::Result<std::unique_ptr<Server>> Server::open(Options options) {
+  if (!options.listener.is_open()) {
+    auto listener = open_listening_socket(options.address, options.port);
+    if (!listener) return std::unexpected(listener.error());
+    options.listener = std::move(*listener);
+  }
+  auto address = address_of(options.listener.get());
+  if (!address) return std::unexpected(address.error());
+  auto state = std::make_unique<State>(
+      RouterOptions{.view = {.recorder_path = std::move(options.recorder_path),
+                             .identities_path = std::move(options.identities_path),
+                             .clock = std::move(options.clock)},
+                    .names = options.names,
+                    .host_names = std::move(options.host_names),
+                    .note = std::move(options.note),
+                    .encode = {}},
+      std::move(options.exporter));
+  state->address = std::move(*address);
+  auto connections = Connections::open(
+      std::move(options.listener), Limits{},
+      [router = &state->router](const Request& request) { return router->answer(request); });
+  if (!connections) return std::unexpected(connections.error());
+  state->connections = std::move(*connections);
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+std::uint16_t Server::port() const {
+  return state_->address.port;
+}
+
+std::string Server::url() const {
+  return format_url(state_->address);
+}
+
+base::Status Server::run(std::stop_token stop) {
+  state_->connections->run(std::move(stop));
+  return {};
+}
+
+}  // namespace everywatt::web
