@@ -18,6 +18,7 @@
 #include <boost/beast/http/read.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/clock.h"
@@ -123,7 +124,7 @@ asio::awaitable<void> Connections::Loop::accept_all() {
 
 asio::awaitable<void> Connections::Loop::serve(tcp::socket socket) {
   error_code ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
+  std::ignore = socket.set_option(tcp::no_delay(true), ignored);
   beast::tcp_stream stream(std::move(socket));
   beast::flat_buffer buffer(limits.header_bytes + kSpareBytes);
   for (auto patience = limits.request;; patience = limits.idle) {
@@ -183,7 +184,7 @@ asio::awaitable<bool> Connections::Loop::write(beast::tcp_stream& stream, const 
 
 asio::awaitable<void> Connections::Loop::drain(beast::tcp_stream& stream) {
   error_code ignored;
-  stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  std::ignore = stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
   stream.expires_after(kDrainTime);
   std::array<char, kReadBytes> rest{};
   for (std::size_t taken = 0; taken < kDrainBytes;) {
@@ -212,15 +213,14 @@ base::Result<std::unique_ptr<Connections>> Connections::open(base::UniqueFd list
   const bool is_v6 = address->address.find(':') != std::string::npos;
   auto loop = std::make_unique<Loop>(limits, std::move(answer));
   error_code error;
-  loop->acceptor.assign(is_v6 ? tcp::v6() : tcp::v4(), listener.get(), error);
-  if (error) {
+  if (loop->acceptor.assign(is_v6 ? tcp::v6() : tcp::v4(), listener.get(), error)) {
     return base::fail(base::Code::kIo, "cannot wait for connections: " + error.message());
   }
   listener.release();
   return std::unique_ptr<Connections>(new Connections(std::move(loop)));
 }
 
-void Connections::run(std::stop_token stop) {
+void Connections::run(const std::stop_token& stop) {
   asio::co_spawn(loop_->io, loop_->accept_all(), asio::detached);
   const std::stop_callback end(stop, [this] { loop_->io.stop(); });
   loop_->io.run();

@@ -38,7 +38,7 @@ class Connections {
   ~Connections();
 
   // Until the token stops it. Once.
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
 
  private:
   struct Loop;

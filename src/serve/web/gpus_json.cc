@@ -64,7 +64,8 @@ ordered_json instances_json(const view::View& view, std::uint32_t slot, MetricId
   for (unsigned instance = 0; instance < metric.instances; ++instance) {
     const view::Latest latest = view.latest(slot, id, instance);
     if (latest.is_ok()) {
-      values[catalog::instance_name(id, instance)] = exact_value(metric.type, latest.reading.bits);
+      values[catalog::instance_name(id, instance)] =
+          exact_value<ordered_json>(metric.type, latest.reading.bits);
     }
   }
   return values;
@@ -83,7 +84,7 @@ ordered_json reading_json(const view::View& view, std::uint32_t slot, MetricId i
   } else if (metric.instances > 1) {
     reading["value"] = instances_json(view, slot, id);
   } else {
-    reading["value"] = exact_value(metric.type, latest.reading.bits);
+    reading["value"] = exact_value<ordered_json>(metric.type, latest.reading.bits);
   }
   if (metric.unit != catalog::Unit::kNone) reading["unit"] = catalog::unit_name(metric.unit);
   reading["age_seconds"] = age_of(view, latest.time_ns);

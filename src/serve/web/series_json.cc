@@ -132,7 +132,7 @@ ordered_json point_json(const view::View& view, const Question& question,
   const double time = static_cast<double>(view.wall_ns(point.time_ns)) / 1e9;
   if (!point.is_ok()) return {time, nullptr, catalog::state_name(point.state)};
   if (question.options.step_ns == 0) {
-    return {time, exact_value(catalog::metric(question.id).type, point.bits)};
+    return {time, exact_value<ordered_json>(catalog::metric(question.id).type, point.bits)};
   }
   return {time, point.value};
 }

@@ -64,7 +64,7 @@ std::string Server::url() const {
 }
 
 base::Status Server::run(std::stop_token stop) {
-  state_->connections->run(std::move(stop));
+  state_->connections->run(stop);
   return {};
 }
 

@@ -4,18 +4,18 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/check.h"
 #include "catalog/metric.h"
 #include "read/view/view.h"
 
-// For the sources that write JSON; no header includes it.
 namespace everywatt::web {
 
-// A cell as JSON: exact. REQUIRES: the type is not text.
-inline nlohmann::ordered_json exact_value(catalog::Type type, std::uint64_t bits) {
+// A cell as JSON: exact. A template only to keep the JSON library's header out of this one.
+// REQUIRES: the type is not text.
+template <typename Json>
+Json exact_value(catalog::Type type, std::uint64_t bits) {
   CHECK(type != catalog::Type::kText);
   if (type == catalog::Type::kU64) return bits;
   if (type == catalog::Type::kI64) return std::bit_cast<std::int64_t>(bits);

@@ -34,7 +34,9 @@ class Card {
     this.label = make(heading, "span");
     this.model = make(heading, "span", "model");
     this.state = make(heading, "span", "state");
-    this.address = make(this.root, "p", "address");
+    const address = make(this.root, "p", "address");
+    this.pci = make(address, "span");
+    this.uuid = make(address, "span");
     const list = make(this.root, "dl");
     this.lines = LINES.map((line) => {
       const name = make(list, "dt");
@@ -54,7 +56,8 @@ class Card {
     this.model.title = gpu.name;
     setText(this.state, gpu.status_text);
     this.state.classList.toggle("bad", gpu.status !== "ok");
-    setText(this.address, [gpu.pci_address, gpu.uuid].filter(Boolean).join(" · "));
+    setText(this.pci, gpu.pci_address);
+    setText(this.uuid, gpu.uuid);
     for (const shown of this.lines) showLine(shown, gpu.readings);
     this.showProcesses(gpu.processes);
     this.dataAge = gpu.age_seconds;
@@ -74,10 +77,10 @@ class Card {
   showProcesses(processes) {
     const list = processes ? processes.list : [];
     const count = processes ? String(list.length || say("no_processes")) : say("processes_unknown");
-    setText(this.processesTitle, `${say("processes")}: ${count}`);
+    setText(this.processesTitle, say("processes", count));
     const rows = list.slice(0, SHOWN_PROCESSES).map((process) => [
       `PID ${process.pid}`,
-      process.type,
+      formatProcessType(process.type),
       process.memory_bytes === null ? say("memory_unknown") : formatBytes(process.memory_bytes),
     ]);
     if (list.length > rows.length) rows.push([say("more", list.length - rows.length), "", ""]);
