@@ -63,7 +63,7 @@ std::string Server::url() const {
   return format_url(state_->address);
 }
 
-base::Status Server::run(std::stop_token stop) {
+base::Status Server::run(const std::stop_token& stop) {
   state_->connections->run(stop);
   return {};
 }

@@ -49,7 +49,7 @@ class Server {
   std::string url() const;  // "http://127.0.0.1:9400"
 
   // Serves until the token stops it.
-  base::Status run(std::stop_token stop);
+  base::Status run(const std::stop_token& stop);
 
  private:
   struct State;
