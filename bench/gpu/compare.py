@@ -105,7 +105,7 @@ def compare_smi(daemon) -> dict:
     out = {}
     for name, said in zip(names, line.split(", ")):
         try:
-            got = json.loads(daemon.command("get", name, "--json").splitlines()[0])
+            got = json.loads(daemon.command("get", name, "--json"))["readings"][0]
         except subprocess.CalledProcessError as error:
             out[name] = {"smi": said, "everywatt": (error.stdout + error.stderr).strip()[:200],
                          "equal": False}

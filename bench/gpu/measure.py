@@ -90,10 +90,15 @@ def stage_xid() -> dict:
             runs.append({
                 "fault": fault,
                 "events": [{"source": e["source"], "pid": e.get("pid"), "text": e.get("text"),
-                            "after_fault_ms": (e["unix_ns"] - offset_ns - fault["before_ns"]) / 1e6}
+                            "boottime_s": (e["unix_ns"] - offset_ns) / 1e9,
+                            "after_launch_ms":
+                                (e["unix_ns"] - offset_ns - fault["before_ns"]) / 1e6}
                            for e in xids],
                 "metric_after_program_ms": (seen_ns - fault["after_ns"]) / 1e6})
-        return {"runs": runs, "log": daemon.lines}
+        # The kernel's own stamps (seconds since boot) beside the times of our events.
+        kernel = re.findall(r"\[\s*([0-9.]+)\] NVRM: Xid[^,]*, pid=(\d+)", subprocess.run(
+            ["dmesg"], check=False, text=True, capture_output=True).stdout)
+        return {"runs": runs, "kernel": kernel[-len(runs):], "log": daemon.lines}
 
 
 def wait_for_metric(daemon: Daemon) -> int:

@@ -61,8 +61,7 @@ class Gpm {
   void put_metrics(catalog::Row& row);
 
   Device* device_;
-  // The driver's answer costs some 20 us a metric, so what it refused is not asked for again until
-  // the next open().
+  // What the driver refused is not asked for again until the next open().
   std::vector<Cell> asked_;
   std::vector<Refused> refused_;
   abi::GpmSample older_ = nullptr;

@@ -165,6 +165,8 @@ void DeviceLanes::begin(nvml::Device device) {
   totals_.begin(gpu, slow_seen_, device_->power_limit_max_watts());
   slow_before_.clear();
   utilization_.reset();
+  // First what people wait for: the identity takes some 0.2 s on a real GPU.
+  read_gauge();
   read_identity();
   if (shared_.options.gpm_pace != GpmPace::kOff) gpm_.begin(*device_, now);
   for (Ticker& ticker : tickers_) {
