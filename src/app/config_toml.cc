@@ -5,7 +5,9 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "app/config.h"
 #include "app/config_key.h"
@@ -44,7 +46,15 @@ class Walk {
       : name_(std::move(name)), language_(language), reading_(reading) {}
 
   void take(const toml::table& table, const std::string& prefix) {
+    // A table is sorted by name; people read a file from its top.
+    std::vector<std::pair<toml::key, const toml::node*>> entries;
     for (const auto& [key, node] : table) {
+      entries.emplace_back(key, &node);
+    }
+    std::ranges::stable_sort(entries, {},
+                             [](const auto& entry) { return entry.first.source().begin.line; });
+    for (const auto& [key, entry] : entries) {
+      const toml::node& node = *entry;
       const std::string name = prefix + std::string(key.str());
       const std::string where = fmt::format("{}:{}: ", name_, key.source().begin.line);
       if (prefix == "groups.") {

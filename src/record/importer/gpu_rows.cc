@@ -86,6 +86,7 @@ constexpr std::int64_t kGpmRefreshNs = 100'000'000;
 // is that tick.
 constexpr std::int64_t kUtilizationNs = 190'000'000;
 constexpr std::int64_t kEngineNs = 990'000'000;
+constexpr std::int64_t kMissingNs = 1'000'000'000;
 // The driver's own clock for power samples.
 constexpr double kPowerSampleNs = 20'700'000;
 
@@ -144,7 +145,7 @@ class GpuRows {
   }
 
   void add_gpm(std::size_t row) {
-    if (!model_.has_gpm) return;
+    if (!model_.has_gpm) return add_missing_gpm(row);
     Row out(Scope::kGpu, Lane::kGpm);
     out.time_ns = out.window_end_ns = time(row);
     // Before the first refresh there was one, a period ago.
@@ -155,6 +156,15 @@ class GpuRows {
     }
     out.set(MetricId::gpu_pcie_transmit_bytes_per_second, numbers_.at(row, kPcieTx) * kBytesPerMib);
     out.set(MetricId::gpu_pcie_receive_bytes_per_second, numbers_.at(row, kPcieRx) * kBytesPerMib);
+    rows_.gpm.push_back(std::move(out));
+  }
+
+  // A reason grows stale like a reading: once a second it is said again.
+  void add_missing_gpm(std::size_t row) {
+    if (!rows_.gpm.empty() && time(row) - rows_.gpm.back().time_ns < kMissingNs) return;
+    Row out(Scope::kGpu, Lane::kGpm);
+    out.time_ns = time(row);
+    out.set_all_absent(State::kNotSupported);
     rows_.gpm.push_back(std::move(out));
   }
 
@@ -223,12 +233,6 @@ base::Status add_gpu_rows(const std::string& stem, const Model& model, const Pla
   if (!numbers) return std::unexpected(numbers.error());
   rows.once.push_back(make_once(trace_name(stem), model, place));
   GpuRows(*numbers, model, place, rows).add_all();
-  if (!model.has_gpm) {
-    Row none(Scope::kGpu, Lane::kGpm);
-    none.time_ns = place.start_ns;
-    none.set_all_absent(State::kNotSupported);
-    rows.gpm.push_back(std::move(none));
-  }
   return {};
 }
 
