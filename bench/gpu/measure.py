@@ -182,11 +182,12 @@ def stage_start() -> dict:
 
 def stage_pairs(pairs: int) -> dict:
     """Training speed watched and unwatched, in pairs; the mean ratio with its 95 % interval."""
-    with Daemon() as daemon:
+    # A stopped process looks like a driver call that hangs: let it, for these windows.
+    with Daemon("--set", "driver.call_deadline_seconds=60") as daemon:
         daemon.wait_ready()
         pids = ",".join(map(str, daemon.pids()))
         lines = subprocess.run(
-            [sys.executable, HERE / "train.py", "--pairs", str(pairs), "--seconds", "1",
+            [sys.executable, HERE / "train.py", "--pairs", str(pairs), "--seconds", "0.8",
              "--pids", pids], check=True, text=True, capture_output=True).stdout.splitlines()
     rates: dict[int, dict[bool, float]] = {}
     for line in map(json.loads, lines[1:]):
