@@ -165,9 +165,7 @@ void DeviceLanes::begin(nvml::Device device) {
   totals_.begin(gpu, slow_seen_, device_->power_limit_max_watts());
   slow_before_.clear();
   utilization_.reset();
-  // First what people wait for: the identity takes some 0.2 s on a real GPU.
-  read_gauge();
-  read_identity();
+  is_identity_due_ = true;
   if (shared_.options.gpm_pace != GpmPace::kOff) gpm_.begin(*device_, now);
   for (Ticker& ticker : tickers_) {
     ticker = Ticker(ticker.period_ns(), ticker.phase_ns(), now);
@@ -246,6 +244,10 @@ void DeviceLanes::run(Lane lane) {
   switch (lane) {
     case kGauge:
       read_gauge();
+      // After what people wait for: the identity takes some 0.2 s on a real GPU.
+      if (std::exchange(is_identity_due_, false)) read_identity();
+      // What a new driver took away is told after the change of driver.
+      if (std::exchange(gauge_seen_.time_ns, 0) != 0) report_lost_metrics(gauge_seen_, gauge_);
       break;
     case kGpm:
       read_gpm();
@@ -279,7 +281,6 @@ void DeviceLanes::read_gauge() {
   gauge_writer_.append(gauge_);
   totals_.see_gauge(gauge_);
   readings_ += count_values(gauge_);
-  if (std::exchange(gauge_seen_.time_ns, 0) != 0) report_lost_metrics(gauge_seen_, gauge_);
   const Reading utilization = gauge_.reading(MetricId::gpu_utilization_ratio);
   if (utilization.is_ok()) {
     utilization_ = utilization.f64();

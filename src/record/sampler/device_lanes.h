@@ -162,6 +162,7 @@ class DeviceLanes {
 
   Tickers tickers_;
   std::int64_t samples_due_ns_ = 0;  // of the processes' utilization
+  bool is_identity_due_ = false;
   std::optional<double> utilization_;
   std::int64_t utilization_ns_ = 0;
   std::uint64_t readings_ = 0;  // since the last totals
