@@ -29,12 +29,17 @@ base::Status forbid_new_rights() {
   return {};
 }
 
-// Of all capabilities these alone stay, and nothing brings others back: no exec, no set-user-ID.
-base::Status keep_capabilities(std::uint64_t kept) {
+// Nothing brings the others back: no exec, no set-user-ID. Must come before the user is changed,
+// which takes the right to do it.
+void limit_capabilities(std::uint64_t kept) {
   for (unsigned capability = 0; capability <= CAP_LAST_CAP; ++capability) {
     // A kernel that does not know the last ones says so, and has nothing to drop.
     if ((kept & bit(capability)) == 0) ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   }
+}
+
+// Of all capabilities these alone stay.
+base::Status keep_capabilities(std::uint64_t kept) {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, 2> sets{};
   for (unsigned half = 0; half < sets.size(); ++half) {
@@ -65,6 +70,7 @@ base::Status drop_sampler_rights() {
 base::Status drop_host_rights() {
   if (::geteuid() == 0) {
     const std::uint64_t reading = bit(CAP_SYS_PTRACE) | bit(CAP_SYSLOG) | bit(CAP_DAC_READ_SEARCH);
+    limit_capabilities(reading);
     if (auto kept = keep_capabilities(reading); !kept) return kept;
   }
   return forbid_new_rights();
@@ -73,6 +79,7 @@ base::Status drop_host_rights() {
 base::Status drop_server_rights() {
   if (::geteuid() == 0) {
     const ServerUser user = find_server_user();
+    limit_capabilities(0);
     if (::setgroups(0, nullptr) != 0 || ::setresgid(user.gid, user.gid, user.gid) != 0 ||
         ::setresuid(user.uid, user.uid, user.uid) != 0) {
       return base::fail_errno("become", "the server's user");

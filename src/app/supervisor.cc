@@ -40,6 +40,7 @@ struct PartProcess {
   recorder::Part part{};
   bool is_companion = false;
   std::optional<Child> child = {};
+  std::uint64_t pid = 0;  // of the last one started
   std::int64_t started_ns = 0;
   std::int64_t start_at_ns = 0;
   Backoff backoff{kSecond / 10, 10 * kSecond, 30 * kSecond};
@@ -163,15 +164,15 @@ void Supervisor::State::start(PartProcess& process, std::int64_t now_ns) {
   }
   process.child = *std::move(child);
   process.started_ns = now_ns;
-  const auto pid = static_cast<std::uint64_t>(process.child->pid());
+  process.pid = static_cast<std::uint64_t>(process.child->pid());
   if (process.is_companion) return;
   recorder::PartSlot& slot = file().part(process.part);
-  slot.pid.store(pid);
+  slot.pid.store(process.pid);
   slot.started_ns.store(static_cast<std::uint64_t>(now_ns));
   slot.starts.fetch_add(1);
   log.write({.kind = catalog::EventKind::kPartStarted,
              .code = 0,
-             .pid = pid,
+             .pid = process.pid,
              .slot = file().slots(catalog::Scope::kPart)[static_cast<unsigned>(process.part)],
              .text = process.name});
 }
@@ -184,7 +185,6 @@ void Supervisor::State::notice_endings(std::int64_t now_ns) {
 }
 
 void Supervisor::State::end(PartProcess& process, const Ending& ending, std::int64_t now_ns) {
-  const auto pid = static_cast<std::uint64_t>(process.child->pid());
   process.child.reset();
   const std::int64_t wait_ns = process.backoff.next(now_ns - process.started_ns);
   process.start_at_ns = now_ns + wait_ns;
@@ -195,7 +195,7 @@ void Supervisor::State::end(PartProcess& process, const Ending& ending, std::int
   file().part(process.part).pid.store(0);
   log.write({.kind = catalog::EventKind::kPartEnded,
              .code = static_cast<std::uint64_t>(ending.exit_status),
-             .pid = pid,
+             .pid = process.pid,
              .slot = file().slots(catalog::Scope::kPart)[static_cast<unsigned>(process.part)],
              .text = line});
 }

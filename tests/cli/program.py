@@ -43,14 +43,16 @@ def run_json(*arguments, code: int = 0):
     return json.loads(run(*arguments, "--json", code=code).stdout)
 
 
-def wait_until(condition, what: str, patience_s: float = PATIENCE_S):
-    """The first true answer of `condition`; fails when none comes in time."""
+def wait_until(condition, what, patience_s: float = PATIENCE_S):
+    """The first true answer of `condition`; fails when none comes in time, saying `what` (a text, or
+    a function that makes one)."""
     deadline = time.monotonic() + patience_s
     while True:
         answer = condition()
         if answer:
             return answer
-        assert time.monotonic() < deadline, f"in vain: {what}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"in vain: {what() if callable(what) else what}")
         time.sleep(0.01)
 
 

@@ -181,6 +181,8 @@ Latest View::latest_at(const Handle& handle, std::int64_t now) const {
   if (!keeps && is_away(device.status) && device.status_since_ns <= now) {
     found.reading = catalog::Reading::absent(status_state(device.status));
     found.absence = Absence::kDevice;
+  } else if (found.reading.state == State::kNotSupported) {
+    // What a device lacks it lacks until something else is said: nobody asks it again each tick.
   } else if (found.time_ns != 0 && is_stale(handle, found.age_ns)) {
     found.reading = catalog::Reading::absent(State::kNotRead);
     found.absence = Absence::kStale;

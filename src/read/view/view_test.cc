@@ -92,6 +92,16 @@ TEST(View, AValueIsStaleAfterThreePeriods) {
   EXPECT_EQ(latest.age_ns, 301 * kMs);
 }
 
+TEST(View, WhatADeviceLacksIsNotStale) {
+  Machine machine;
+  machine.add_gpu(0, Lane::kGpm, 10 * kSecond,
+                  [](Row& row) { row.set_all_absent(State::kNotSupported); });
+  const Latest latest =
+      machine.view(500 * kSecond)->latest(machine.gpu(), MetricId::gpu_sm_active_ratio);
+  EXPECT_EQ(latest.absence, Absence::kState);
+  EXPECT_EQ(latest.reading.state, State::kNotSupported);
+}
+
 TEST(View, ALaneThatRunsSlowerHereIsStaleLater) {
   Machine machine;
   for (int i = 0; i < 5; ++i)
