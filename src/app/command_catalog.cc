@@ -54,7 +54,7 @@ std::string format_table(Language language) {
                std::string(catalog::lane_name(metric.lane)),
                std::string(language == Language::kZh ? metric.zh : metric.en)});
   }
-  return table.format();
+  return table.format(stdout_emphasis());
 }
 
 }  // namespace

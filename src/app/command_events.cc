@@ -92,7 +92,7 @@ std::string format_events(const Arguments& arguments, const view::View& view,
   for (const view::Event& event : events) {
     add_row(table, event, names);
   }
-  return table.format();
+  return table.format(stdout_emphasis());
 }
 
 // Until the reader is killed: new events, each once, also when the recorder is replaced.

@@ -37,7 +37,7 @@ std::string format_table(const std::vector<LatestLine>& lines, Language language
     table.add({line.device.label(), metric_label(line), shown_value(line, language),
                shown_age(line, language), shown_window(line, language)});
   }
-  return table.format();
+  return table.format(stdout_emphasis());
 }
 
 std::string format_json(const view::View& view, const std::vector<LatestLine>& lines) {

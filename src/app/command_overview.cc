@@ -70,7 +70,7 @@ std::string format_gpus(const view::View& view, const std::vector<view::Device>&
                of(MetricId::gpu_temperature_celsius), of(MetricId::gpu_sm_clock_hertz),
                std::string(view::status_name(gpu.status))});
   }
-  return table.format();
+  return table.format(stdout_emphasis());
 }
 
 std::string format_json(const view::View& view, const std::vector<view::Device>& gpus) {

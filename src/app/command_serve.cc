@@ -66,10 +66,11 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   if (!arguments.replay.empty()) return run_replay(arguments.replay, config);
   SupervisorOptions options;
   options.config = config;
-  // A demo's GPUs are not known yet; what it needs is checked when its files are made.
   options.pci_addresses = find_gpus(config);
   const GpuSource source = gpu_source(arguments, config);
-  auto gpus = static_cast<unsigned>(options.pci_addresses.size());
+  // What a demo's GPUs are called is not known before it is made, and that needs the folder.
+  auto gpus = source == GpuSource::kDemo ? count_demo_gpus(arguments.demo)
+                                         : static_cast<unsigned>(options.pci_addresses.size());
   auto layout = recorder_layout(source, gpus);
   auto folder = take_folder(config, needed_bytes(layout, std::max(gpus, 1U)) + kDemoBytes);
   if (!folder) return std::unexpected(folder.error());

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 
 #include "app/child.h"
@@ -55,6 +56,20 @@ base::Status run_player(const std::string& program, std::vector<std::string> arg
 }
 
 }  // namespace
+
+unsigned count_demo_gpus(const std::string& names) {
+  constexpr unsigned kAll = 11;  // the traces of the product
+  if (names == "all") return kAll;
+  std::error_code error;
+  if (!std::filesystem::is_directory(names, error)) {
+    return static_cast<unsigned>(base::split(names, ',').size());
+  }
+  unsigned count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(names, error)) {
+    if (entry.path().string().ends_with(".gpu.csv.gz")) ++count;
+  }
+  return count;
+}
 
 base::Result<Demo> Demo::make(const std::string& folder, const std::string& names) {
   const auto player = beside_program("everywatt-player");

@@ -9,6 +9,9 @@
 
 namespace everywatt::app {
 
+// How many GPUs `names` stands for, as far as that can be told without reading a trace.
+unsigned count_demo_gpus(const std::string& names);
+
 // A folder in which recorded traces are played, and the player that keeps it going.
 struct Demo {
   std::string folder;

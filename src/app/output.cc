@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 
 #include "base/text.h"
@@ -37,8 +38,10 @@ void print_note(std::string_view line) {
   write_all(STDERR_FILENO, fmt::format("everywatt: {}\n", base::clean_text(line, kLineLimitBytes)));
 }
 
-bool is_terminal() {
-  return ::isatty(STDOUT_FILENO) == 1;
+Emphasis stdout_emphasis() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const bool is_wanted = no_colour == nullptr || *no_colour == '\0';
+  return is_wanted && ::isatty(STDOUT_FILENO) == 1 ? Emphasis::kHeadings : Emphasis::kNone;
 }
 
 }  // namespace everywatt::app

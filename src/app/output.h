@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "app/table.h"
 #include "base/result.h"
 
 namespace everywatt::app {
@@ -14,6 +15,7 @@ void print(std::string_view text);
 void print_error(const base::Error& error);
 void print_note(std::string_view line);
 
-bool is_terminal();
+// Headings stand out where stdout is a terminal and its user has not set NO_COLOR.
+Emphasis stdout_emphasis();
 
 }  // namespace everywatt::app

@@ -22,6 +22,12 @@ TEST(Table, AlignsByWhatATerminalShows) {
             "10       0 B\n");
 }
 
+TEST(Table, MakesItsHeadingsStandOutWhereThatIsWanted) {
+  Table table({{"GPU"}});
+  table.add({"0"});
+  EXPECT_EQ(table.format(Emphasis::kHeadings), "\x1b[1mGPU\x1b[0m\n0\n");
+}
+
 TEST(Table, ReplacesWhatATerminalWouldObey) {
   Table table({{"COMMAND"}});
   table.add({"python\x1b[31m\nx"});

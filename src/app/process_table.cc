@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/messages.h"
+#include "app/output.h"
 #include "app/table.h"
 #include "catalog/glossary.h"
 
@@ -91,7 +92,7 @@ std::string format_processes(std::span<const GpuListing> listings, Language lang
     }
   }
   if (table.rows() == 0) return say(language, Message::processes_none) + "\n";
-  return table.format();
+  return table.format(stdout_emphasis());
 }
 
 }  // namespace everywatt::app

@@ -9,6 +9,7 @@
 
 #include "app/backoff.h"
 #include "app/child.h"
+#include "app/demo.h"
 #include "app/listener.h"
 #include "app/part.h"
 #include "app/replay.h"
@@ -134,6 +135,13 @@ TEST(PartWords, SurviveTheirWayThroughACommandLine) {
   EXPECT_EQ(parsed->fenced, words.fenced);
   EXPECT_EQ(parsed->note, "demo");
   EXPECT_FALSE(parse_part_words({"port=1"}));
+}
+
+TEST(Demo, CountsTheGpusThatItsNamesStandFor) {
+  EXPECT_EQ(count_demo_gpus("all"), 11u);
+  EXPECT_EQ(count_demo_gpus("gemm"), 1u);
+  EXPECT_EQ(count_demo_gpus("gemm,fed"), 2u);
+  EXPECT_EQ(count_demo_gpus(std::string(EVERYWATT_SOURCE_DIR) + "/traces"), 11u);
 }
 
 TEST(Replay, GoesFromTheFirstRowToTheLastAndAgain) {

@@ -41,6 +41,14 @@ std::uint64_t free_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(about.f_bavail) * about.f_frsize;
 }
 
+// What an earlier recorder takes there: it is written on, or makes room for its successor.
+std::uint64_t recorder_bytes(const std::string& folder) {
+  struct stat about{};
+  const std::string path = folder + "/" + std::string(kRecorderName);
+  if (::lstat(path.c_str(), &about) != 0) return 0;
+  return static_cast<std::uint64_t>(about.st_blocks) * 512;
+}
+
 // Only the last part is made: a missing parent is a typing error, or a machine without it.
 base::Status make_folder(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
@@ -78,8 +86,9 @@ std::string shared_memory_folder(const std::string& path) {
 
 // The folder in shared memory that stands in for one on a disk; "" where there is none.
 std::string find_memory_for(const std::string& path, std::uint64_t needed_bytes, mode_t mode) {
-  if (!is_memory_backed(kSharedMemory) || free_bytes(kSharedMemory) < needed_bytes) return {};
   const std::string folder = shared_memory_folder(path);
+  const std::uint64_t room = free_bytes(kSharedMemory) + recorder_bytes(folder);
+  if (!is_memory_backed(kSharedMemory) || room < needed_bytes) return {};
   if (!make_folder(folder, mode) || !open_folder(folder)) return {};
   const std::string note = path + "/" + std::string(kElsewhereName);
   if (!base::write_file_atomically(note, folder + "\n", 0644)) return {};
@@ -135,7 +144,7 @@ base::Result<RunFolder> take_run_folder(const std::string& asked, std::uint64_t 
   }
   RunFolder folder{.path = path, .files = path, .warning = {}, .lock = std::move(*fd)};
   const std::string note = path + "/" + std::string(kElsewhereName);
-  if (free_bytes(path) < needed_bytes) {
+  if (free_bytes(path) + recorder_bytes(path) < needed_bytes) {
     return base::fail(base::Code::kIo,
                       fmt::format("{} has no room for the recorder: it needs {} MiB", path,
                                   (needed_bytes >> 20) + 1),

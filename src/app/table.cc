@@ -12,6 +12,10 @@ namespace {
 // Longer than any cell of ours; a forged recording may hold anything.
 constexpr std::size_t kCellLimitBytes = 1024;
 
+// What a terminal obeys.
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kPlain = "\x1b[0m";
+
 void append_cell(std::string& line, const std::string& text, std::size_t width, Align align) {
   const std::size_t blanks = width - std::min(width, base::display_width(text));
   if (align == Align::kRight) line.append(blanks, ' ');
@@ -29,7 +33,7 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::format() const {
+std::string Table::format(Emphasis emphasis) const {
   std::vector<std::string> first;
   for (const Heading& heading : headings_) {
     first.push_back(heading.text);
@@ -45,18 +49,19 @@ std::string Table::format() const {
     widen(row);
   }
   std::string out;
-  const auto append_row = [&](const std::vector<std::string>& cells) {
+  const auto format_row = [&](const std::vector<std::string>& cells) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) line += "  ";
       append_cell(line, cells[i], widths[i], headings_[i].align);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
+    return line;
   };
-  append_row(first);
+  const bool is_bold = emphasis == Emphasis::kHeadings;
+  out += (is_bold ? kBold : "") + format_row(first) + (is_bold ? kPlain : "") + '\n';
   for (const auto& row : rows_) {
-    append_row(row);
+    out += format_row(row) + '\n';
   }
   return out;
 }

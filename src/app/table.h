@@ -8,6 +8,9 @@ namespace everywatt::app {
 
 enum class Align { kLeft, kRight };
 
+// Whether the headings stand out, which only a terminal can show.
+enum class Emphasis { kNone, kHeadings };
+
 // Text in columns for a terminal: two blanks between them, widths by what a terminal shows (a
 // Chinese character takes two places), no blanks at a line's end. Pure.
 class Table {
@@ -24,7 +27,7 @@ class Table {
   std::size_t rows() const { return rows_.size(); }
 
   // The headings and the rows, a line each.
-  std::string format() const;
+  std::string format(Emphasis emphasis = Emphasis::kNone) const;
 
  private:
   std::vector<Heading> headings_;
