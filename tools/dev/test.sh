@@ -8,8 +8,9 @@ source tools/dev/common.sh
 # Rooms whose threads or processes share memory: these run under the thread sanitizer. The others
 # gain nothing from it.
 threaded_rooms='record_recorder|record_sampler|record_hostwatch|serve_web'
-# Left out of the address sanitizer's build: HTTP is long to compile and shows little there.
-heavy_rooms='serve_web'
+# Left out of the address sanitizer's build: HTTP, and the program with it, is long to compile and
+# shows little there.
+heavy_rooms='serve_web|app'
 
 pattern=
 all=
@@ -39,7 +40,8 @@ run_cpp_tests() {  # run_cpp_tests PRESET PROGRAM...
   shift
   [[ -z $pattern ]] || filter="*$pattern*"
   mkdir -p "$results/$preset"
-  GTEST_FILTER=$filter GTEST_OUTPUT="xml:$results/$preset/" GTEST_BRIEF=1 \
+  LSAN_OPTIONS="suppressions=$PWD/tools/lsan.supp:print_suppressions=0" \
+    GTEST_FILTER=$filter GTEST_OUTPUT="xml:$results/$preset/" GTEST_BRIEF=1 \
     ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure \
     --output-junit "$results/$preset.ctest.xml" -R "^($(tr ' ' '|' <<<"$*"))\$" || true
 }

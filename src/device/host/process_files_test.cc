@@ -90,10 +90,10 @@ TEST(ProcessIo, CountsStorageOnly) {
 }
 
 TEST(Labels, KeepNothingButWhatIsAskedFor) {
-  const std::string environment(
+  using std::string_literals::operator""s;
+  const std::string environment =
       "HOME=/root\0SLURM_JOB_ID=77\0AWS_SECRET_ACCESS_KEY=abc\0TEAM=vision lab\0"
-      "SLURM_JOB_ACCOUNT=nlp\0SLURM_JOB_COMMENT=private\0TOKEN=t\0SLURM_JOB_NAME=a\nb=c\0",
-      148);
+      "SLURM_JOB_ACCOUNT=nlp\0SLURM_JOB_COMMENT=private\0TOKEN=t\0SLURM_JOB_NAME=a\nb=c\0"s;
   const std::vector<std::string> chosen = {"TEAM"};
   EXPECT_EQ(format_labels(environment, chosen),
             "SLURM_JOB_ACCOUNT=nlp SLURM_JOB_ID=77 SLURM_JOB_NAME=a_b=c TEAM=vision_lab");
