@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <cstring>
 
@@ -27,7 +27,7 @@ struct ExecImage {
     }
     arguments.push_back(nullptr);
     for (const auto& [name, value] : options.environment) {
-      added.push_back(name + "=" + value);
+      added.push_back(fmt::format("{}={}", name, value));
     }
     for (char** variable = environ; *variable != nullptr; ++variable) {
       if (!is_replaced(*variable, options)) environment.push_back(*variable);
@@ -40,7 +40,7 @@ struct ExecImage {
 
   static bool is_replaced(std::string_view variable, const ChildOptions& options) {
     for (const auto& [name, value] : options.environment) {
-      if (variable.starts_with(name + "=")) return true;
+      if (variable.starts_with(name) && variable.substr(name.size()).starts_with('=')) return true;
     }
     return false;
   }
@@ -85,12 +85,11 @@ bool die_with_parent(pid_t parent) {
 }
 
 base::Result<Child> Child::start(const ChildOptions& options) {
-  ChildOptions resolved = options;
-  const ExecImage image(resolved);
+  const ExecImage image(options);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return base::fail_errno("start", options.arguments.front());
-  if (pid == 0) become(resolved, image, parent);
+  if (pid == 0) become(options, image, parent);
   base::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd.is_open()) return base::fail_errno("watch", options.arguments.front());
   return Child(pid, std::move(pidfd));

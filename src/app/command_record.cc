@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <signal.h>
+#include <csignal>
 
 #include <algorithm>
 #include <ctime>

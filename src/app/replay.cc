@@ -2,7 +2,7 @@
 #include "app/replay.h"
 
 #include <fmt/format.h>
-#include <signal.h>
+#include <csignal>
 
 #include <thread>
 

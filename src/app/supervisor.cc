@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <algorithm>
 #include <array>

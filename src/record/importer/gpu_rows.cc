@@ -53,15 +53,14 @@ enum Column : std::size_t {
   kViolThermal,
 };
 
-const std::vector<std::string_view>& column_names() {
-  static const std::vector<std::string_view> names = {
-      "t_ms",          "gract",         "smact",          "smocc",         "int",       "tensor",
-      "dfma",          "hmma",          "imma",           "dram",          "fp64",      "fp32",
-      "fp16",          "pcie_tx_mibs",  "pcie_rx_mibs",   "util_gpu",      "util_mem",  "fb_used_b",
-      "fb_reserved_b", "bar1_used_b",   "power_mw",       "power_inst_mw", "energy_mj", "temp_c",
-      "mem_temp_c",    "sm_mhz",        "mem_mhz",        "reasons",       "pstate",    "enc",
-      "dec",           "viol_power_ns", "viol_thermal_ns"};
-  return names;
+std::vector<std::string_view> column_names() {
+  return {"t_ms",     "gract",         "smact",          "smocc",         "int",
+          "tensor",   "dfma",          "hmma",           "imma",          "dram",
+          "fp64",     "fp32",          "fp16",           "pcie_tx_mibs",  "pcie_rx_mibs",
+          "util_gpu", "util_mem",      "fb_used_b",      "fb_reserved_b", "bar1_used_b",
+          "power_mw", "power_inst_mw", "energy_mj",      "temp_c",        "mem_temp_c",
+          "sm_mhz",   "mem_mhz",       "reasons",        "pstate",        "enc",
+          "dec",      "viol_power_ns", "viol_thermal_ns"};
 }
 
 // GPM percentages by metric; the trace has them with two decimals.
