@@ -34,9 +34,11 @@ struct Declaration {
   template <typename Target, typename Parse>
   void parsed_option(const char* name, Target& target, Message message, const char* type,
                      Parse parse, Message complaint) const {
-    const auto take = [=, this, &target](const std::string& word) {
+    // It is called when this declaration is long gone.
+    const auto take = [name, parse, complaint, spoken = language,
+                       &target](const std::string& word) {
       const auto value = parse(word);
-      if (!value) throw CLI::ValidationError(say(language, complaint, name, word));
+      if (!value) throw CLI::ValidationError(say(spoken, complaint, name, word));
       target = static_cast<std::remove_cvref_t<decltype(*value)>>(*value);
     };
     app.add_option_function<std::string>(name, take, help(message))->type_name(type);

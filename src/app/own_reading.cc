@@ -117,12 +117,13 @@ base::Result<std::unique_ptr<OwnWatch>> OwnWatch::start(const Config& config) {
   if (!hostwatch) return std::unexpected(hostwatch.error());
   watch->sampler_ = *std::move(sampler);
   watch->hostwatch_ = *std::move(hostwatch);
-  watch->sampler_thread_ =
-      std::jthread([&sampler = *watch->sampler_](std::stop_token stop) { sampler.run(stop); });
-  watch->hostwatch_thread_ = std::jthread([&hostwatch = *watch->hostwatch_](std::stop_token stop) {
-    // Its errors are in the rows that it writes.
-    [[maybe_unused]] const base::Status ended = hostwatch.run(stop);
-  });
+  watch->sampler_thread_ = std::jthread(
+      [&sampler = *watch->sampler_](const std::stop_token& stop) { sampler.run(stop); });
+  watch->hostwatch_thread_ =
+      std::jthread([&hostwatch = *watch->hostwatch_](const std::stop_token& stop) {
+        // Its errors are in the rows that it writes.
+        [[maybe_unused]] const base::Status ended = hostwatch.run(stop);
+      });
   return watch;
 }
 

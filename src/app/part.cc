@@ -46,7 +46,7 @@ base::Result<Config> read_settings() {
 // Runs `work` on a thread of its own until SIGTERM or until it ends by itself, which is an error;
 // meanwhile says in `slot` that this process lives.
 base::Result<ExitCode> work_until_stopped(
-    recorder::PartSlot* slot, const std::function<base::Status(std::stop_token)>& work) {
+    recorder::PartSlot* slot, const std::function<base::Status(const std::stop_token&)>& work) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -56,7 +56,7 @@ base::Result<ExitCode> work_until_stopped(
   base::UniqueFd ended_fd(::eventfd(0, EFD_CLOEXEC));
   if (!stop_fd.is_open() || !ended_fd.is_open()) return base::fail_errno("wait for", "signals");
   base::Status outcome;
-  std::jthread worker([&](std::stop_token stop) {
+  std::jthread worker([&](const std::stop_token& stop) {
     outcome = work(stop);
     ::eventfd_write(ended_fd.get(), 1);
   });
@@ -87,8 +87,8 @@ base::Result<ExitCode> run_sampler(const Config& config, const PartWords& words)
   auto sampler = sampler::Sampler::open(options, **recorder);
   if (!sampler) return std::unexpected(sampler.error());
   return work_until_stopped(&(*recorder)->part(recorder::Part::kSampler),
-                            [&sampler](std::stop_token stop) -> base::Status {
-                              (*sampler)->run(std::move(stop));
+                            [&sampler](const std::stop_token& stop) -> base::Status {
+                              (*sampler)->run(stop);
                               return {};
                             });
 }
@@ -103,7 +103,7 @@ base::Result<ExitCode> run_host(const Config& config) {
   if (!hostwatch) return std::unexpected(hostwatch.error());
   return work_until_stopped(
       &(*recorder)->part(recorder::Part::kHost),
-      [&hostwatch](std::stop_token stop) { return (*hostwatch)->run(std::move(stop)); });
+      [&hostwatch](const std::stop_token& stop) { return (*hostwatch)->run(stop); });
 }
 
 std::string host_name(const Config& config) {
@@ -133,7 +133,7 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   auto server = web::Server::open(std::move(options));
   if (!server) return std::unexpected(server.error());
   return work_until_stopped(
-      nullptr, [&server](std::stop_token stop) { return (*server)->run(std::move(stop)); });
+      nullptr, [&server](const std::stop_token& stop) { return (*server)->run(stop); });
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
   base::Status outcome;
   {
     // A server that ends by itself ends the wait, too.
-    std::jthread worker([&](std::stop_token stop) {
+    std::jthread worker([&](const std::stop_token& stop) {
       outcome = (*server)->run(stop);
       if (!stop.stop_requested()) ::kill(::getpid(), SIGTERM);
     });

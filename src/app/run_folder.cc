@@ -86,7 +86,7 @@ std::string shared_memory_folder(const std::string& path) {
 
 // The folder in shared memory that stands in for one on a disk; "" where there is none.
 std::string find_memory_for(const std::string& path, std::uint64_t needed_bytes, mode_t mode) {
-  const std::string folder = shared_memory_folder(path);
+  std::string folder = shared_memory_folder(path);
   const std::uint64_t room = free_bytes(kSharedMemory) + recorder_bytes(folder);
   if (!is_memory_backed(kSharedMemory) || room < needed_bytes) return {};
   if (!make_folder(folder, mode) || !open_folder(folder)) return {};

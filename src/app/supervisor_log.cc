@@ -13,11 +13,11 @@ base::Result<SupervisorLog> SupervisorLog::open(recorder::File& file) {
   auto writer =
       file.writer(parts[static_cast<unsigned>(recorder::Part::kSupervisor)], catalog::Lane::kEvent);
   if (!writer) return std::unexpected(writer.error());
-  return SupervisorLog(*std::move(writer));
+  return SupervisorLog(*writer);
 }
 
 SupervisorLog::SupervisorLog(recorder::Writer writer)
-    : writer_(std::move(writer)), row_(catalog::Scope::kPart, catalog::Lane::kEvent) {}
+    : writer_(writer), row_(catalog::Scope::kPart, catalog::Lane::kEvent) {}
 
 void SupervisorLog::write(const Entry& entry) {
   row_.clear();

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "record/importer/importer.h"
 
 namespace everywatt::importer {
@@ -48,9 +50,10 @@ base::Result<std::vector<std::string>> find_stems(const std::vector<std::string>
       continue;
     }
     std::string stem = without_suffix(word);
-    if (!fs::exists(stem + std::string(kGpuSuffix), error)) {
+    const std::string file = fmt::format("{}{}", stem, kGpuSuffix);
+    if (!fs::exists(file, error)) {
       return base::fail(base::Code::kNotFound,
-                        "no trace '" + word + "' (no file " + stem + std::string(kGpuSuffix) + ")");
+                        fmt::format("no trace '{}' (no file {})", word, file));
     }
     stems.push_back(std::move(stem));
   }
