@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace everywatt::sim {
@@ -23,9 +25,11 @@ struct Current {
   unsigned inits = 0;
 };
 
-// The state of a C library has to live somewhere.
+// The state of a C library has to live somewhere. It is never destroyed, since threads may outlive
+// main, and lies in the library's own memory, so that it goes when the library is unloaded.
 Current& current() {
-  static Current* const kState = new Current;  // never destroyed: threads may outlive main
+  alignas(Current) static std::byte memory[sizeof(Current)];
+  static Current* const kState = new (memory) Current;
   return *kState;
 }
 
