@@ -44,7 +44,7 @@ std::string format_line(const view::View& view, const std::vector<LatestLine>& l
   for (const LatestLine& line : lines) {
     const std::size_t width = std::max(kCellWidth, base::display_width(column_name(line)));
     const std::string value = line.latest.is_ok() ? shown_value(line, Language::kEn)
-                                                  : std::string(absence_name(line.latest));
+                                                  : std::string(view::absence_name(line.latest));
     out += "  " + pad_left(value, width);
   }
   return out + "\n";

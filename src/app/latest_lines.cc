@@ -52,22 +52,6 @@ std::string metric_label(const LatestLine& line) {
                      catalog::instance_name(line.id, line.instance));
 }
 
-std::string_view absence_name(const view::Latest& latest) {
-  switch (latest.absence) {
-    case view::Absence::kStale:
-      return "stale";
-    case view::Absence::kNoRows:
-      return "no_rows";
-    case view::Absence::kNoRing:
-      return catalog::state_name(catalog::State::kNotSupported);
-    case view::Absence::kPresent:
-    case view::Absence::kState:
-    case view::Absence::kDevice:
-      break;
-  }
-  return catalog::state_name(latest.reading.state);
-}
-
 std::string shown_value(const LatestLine& line, Language language) {
   if (line.latest.is_ok()) {
     if (line.metric().type == catalog::Type::kText) return line.text;
@@ -97,7 +81,7 @@ void append_latest(JsonText& json, const view::View& view, const LatestLine& lin
   if (metric.instances > 1 && latest.is_ok()) {
     json.key(metric.instance_label).string(catalog::instance_name(line.id, line.instance));
   }
-  json.key("state").string(latest.is_ok() ? "ok" : absence_name(latest));
+  json.key("state").string(latest.is_ok() ? "ok" : view::absence_name(latest));
   json.key("value");
   if (!latest.is_ok()) {
     json.null();

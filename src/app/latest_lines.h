@@ -33,8 +33,6 @@ std::vector<LatestLine> read_latest(const view::View& view,
 std::string metric_label(const LatestLine& line);
 // The value for people, or the reason why there is none.
 std::string shown_value(const LatestLine& line, Language language);
-// The word for why it is absent: its state, or no_rows, stale. REQUIRES: it is.
-std::string_view absence_name(const view::Latest& latest);
 
 // Members "gpu" or "device", "uuid", "metric", label, "state", "value", "unit", "time",
 // "age_seconds", "window_seconds" of the open object.

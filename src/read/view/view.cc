@@ -306,4 +306,20 @@ std::int64_t View::period_ns(const Handle& handle) const {
                                 catalog::metric(handle.id).period_ms * kMillisecond);
 }
 
+std::string_view absence_name(const Latest& latest) {
+  switch (latest.absence) {
+    case Absence::kStale:
+      return "stale";
+    case Absence::kNoRows:
+      return "no_rows";
+    case Absence::kNoRing:
+      return catalog::state_name(catalog::State::kNotSupported);
+    case Absence::kPresent:
+    case Absence::kState:
+    case Absence::kDevice:
+      break;
+  }
+  return catalog::state_name(latest.reading.state);
+}
+
 }  // namespace everywatt::view

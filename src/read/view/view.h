@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -62,6 +63,10 @@ struct Latest {
 
   bool is_ok() const { return reading.is_ok(); }
 };
+
+// The word for programs why there is no value: "not_supported", "stale", "no_rows".
+// REQUIRES: the value is absent.
+std::string_view absence_name(const Latest& latest);
 
 // What a recorder file says, at or before now. Reads only. All methods are const and safe from
 // several threads, but for set_now(). Owns its readers.

@@ -75,7 +75,7 @@ ordered_json reading_json(const view::View& view, std::uint32_t slot, MetricId i
   const catalog::Metric& metric = catalog::metric(id);
   const view::Latest latest = view.latest(slot, id);
   ordered_json reading;
-  reading["state"] = latest.is_ok() ? "ok" : absence_name(latest);
+  reading["state"] = latest.is_ok() ? "ok" : view::absence_name(latest);
   if (!latest.is_ok()) {
     reading["value"] = nullptr;
     reading["word"] = absence_word(latest, language);
