@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails on source files without a licence line, on long ones, and on text that must not ship.
+"""Fails on source files without a licence line, on long ones, on text that must not ship, and on links
+between pages that lead nowhere.
 
 Reads the names of files to look at from standard input, one a line.
 """
@@ -21,6 +22,17 @@ FORBIDDEN = re.compile(
     r"(?<![\w.-])/wor[k]/|/tmp/[w]\b|\bshare[d]/(design|reference|traces|hooks)\b"
     r"|\bpypi\.or[g]\b|\bpythonhosted\.or[g]\b|\bregistry\.npmjs\.or[g]\b|\bdeb\.debian\.or[g]\b"
 )
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
+
+
+def dead_links(name: str, text: str) -> list[str]:
+    """Links of a page to files that are not there. What lies elsewhere is not looked up."""
+    links = [link for link in LINK.findall(text) if "://" not in link]
+    return [
+        f"{name}: links to {link}, which is not there"
+        for link in links
+        if not (Path(name).parent / link).exists()
+    ]
 
 
 def faults(name: str, text: str) -> list[str]:
@@ -42,8 +54,12 @@ def faults(name: str, text: str) -> list[str]:
 def main() -> int:
     found = []
     for name in sys.stdin.read().splitlines():
-        if not BINARY.search(name):
-            found += faults(name, Path(name).read_text(errors="replace"))
+        if BINARY.search(name):
+            continue
+        text = Path(name).read_text(errors="replace")
+        found += faults(name, text)
+        if name.endswith(".md"):
+            found += dead_links(name, text)
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

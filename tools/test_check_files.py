@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from check_files import faults
+from check_files import dead_links, faults
 
 HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
 
@@ -23,3 +23,10 @@ def test_places_on_the_writers_machine_are_named_with_their_line():
         "README.md:2: must not say '/wor" + "k/'",
     ]
     assert faults("README.md", "src/wor" + "k/x and /tmp/everywatt-1000\n") == []
+
+
+def test_a_link_to_a_file_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "metrics.md").write_text("# Metrics\n")
+    page = str(tmp_path / "page.md")
+    text = "[a](metrics.md), [b](metrics.md#gpu), [c](https://example.com/x), [d](gone.md)\n"
+    assert dead_links(page, text) == [f"{page}: links to gone.md, which is not there"]

@@ -16,7 +16,8 @@ def run(*command, stdin=""):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["tidy"], ["build", "fast"], ["test", "--everything"], ["lint", "src"], ["bench", "--x"]],
+    [[], ["tidy"], ["build", "fast"], ["test", "--everything"], ["lint", "src"], ["bench", "--x"],
+     ["format", "src"]],
 )
 def test_an_unknown_word_shows_the_usage_and_exits_2(arguments):
     result = run("./dev", *arguments)
@@ -26,6 +27,12 @@ def test_an_unknown_word_shows_the_usage_and_exits_2(arguments):
 
 def test_a_fuzzer_needs_whole_minutes():
     assert run("./dev", "fuzz", "--minutes", "soon").returncode == 2
+
+
+def test_a_pattern_that_only_some_runners_would_understand_is_refused():
+    result = run("./dev", "test", "Reader*")
+    assert result.returncode == 2
+    assert "PATTERN is a part of a test's name" in result.stderr
 
 
 def test_help_names_every_command():

@@ -83,9 +83,9 @@ need_venv() {
   local stamp=build/venv/requirements.txt
   cmp -s tests/requirements.txt "$stamp" && return
   rm -rf build/venv
-  /usr/bin/python3 -m venv build/venv
-  "$python" -m pip install --quiet --requirement tests/requirements.txt >&2
-  cp tests/requirements.txt "$stamp"
+  /usr/bin/python3 -m venv build/venv &&
+    "$python" -m pip install --quiet --requirement tests/requirements.txt >&2 &&
+    cp tests/requirements.txt "$stamp"
 }
 
 # Prometheus for the tests that check what it makes of us. Unpacked, not installed: the package
@@ -94,9 +94,9 @@ need_prometheus() {
   command -v promtool >/dev/null && return
   local folder=build/prometheus
   if [[ ! -x $folder/usr/bin/promtool ]]; then
-    mkdir -p "$folder"
+    mkdir -p "$folder" || return
     (cd "$folder" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb . &&
-      rm -rf prometheus_*.deb etc lib var usr/share) >&2
+      rm -rf prometheus_*.deb etc lib var usr/share) >&2 || return
   fi
   PATH="$PWD/$folder/usr/bin:$PATH"
 }

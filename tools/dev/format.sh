@@ -4,6 +4,11 @@
 set -euo pipefail
 source tools/dev/common.sh
 
-[[ ${1:-} != --yes ]] || assume_yes=yes
+for argument in "$@"; do
+  case $argument in
+    --yes) assume_yes=yes ;;
+    *) die 2 "usage: ./dev format [--yes]" ;;
+  esac
+done
 need_packages lint
 our_files '*.cc' '*.h' | xargs -r clang-format-19 -i

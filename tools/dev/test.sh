@@ -22,6 +22,8 @@ for argument in "$@"; do
     *) pattern=$argument ;;
   esac
 done
+[[ $pattern =~ ^[A-Za-z0-9_./-]*$ ]] ||
+  die 2 "PATTERN is a part of a test's name: letters, digits and _ . / -"
 
 results=$PWD/build/results
 failed_step() {  # failed_step NAME: counts as one failed test
@@ -42,15 +44,16 @@ run_cpp_tests() {  # run_cpp_tests PRESET PROGRAM...
   mkdir -p "$results/$preset"
   LSAN_OPTIONS="suppressions=$PWD/tools/lsan.supp:print_suppressions=0" \
     GTEST_FILTER=$filter GTEST_OUTPUT="xml:$results/$preset/" GTEST_BRIEF=1 \
-    ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure \
-    --output-junit "$results/$preset.ctest.xml" -R "^($(tr ' ' '|' <<<"$*"))\$" || true
+    ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --no-tests=error \
+    --output-junit "$results/$preset.ctest.xml" -R "^($(tr ' ' '|' <<<"$*"))\$" ||
+    [[ $? == 8 ]] # failed tests, which the reports name
 }
 
 run_sanitizer() {  # run_sanitizer PRESET PROGRAMS_REGEX [EXCEPT_REGEX]
   local preset=$1 programs
   configure "$preset" || return
   programs=$(test_programs "$preset" | grep -E "$2" | grep -vE "${3:-^$}" | xargs)
-  [[ -n $programs ]] || return 0
+  [[ -n $programs ]] || return
   # shellcheck disable=SC2086  # one word a program
   build "$preset" $programs || return
   # shellcheck disable=SC2086
@@ -58,7 +61,7 @@ run_sanitizer() {  # run_sanitizer PRESET PROGRAMS_REGEX [EXCEPT_REGEX]
 }
 
 run_python_tests() {
-  need_venv
+  need_venv || return
   need_prometheus || say "promtool is not to be had: its tests will be skipped"
   export_paths "$PWD/build/release"
   "$python" -m pytest tests tools -q -p no:cacheprovider --junitxml "$results/python.xml" \
@@ -73,18 +76,19 @@ mkdir -p "$results"
 
 if build release all; then
   # shellcheck disable=SC2046  # one word a program
-  run_cpp_tests release $(test_programs release)
+  run_cpp_tests release $(test_programs release) || failed_step "release tests"
   status=0
   run_python_tests || status=$?
-  # pytest: 1 is failed tests, counted already; 5 is that the pattern selects none.
-  [[ $status == [015] ]] || failed_step "python tests"
+  # pytest: 1 is failed tests, which its report names; 5 is that the pattern selects none.
+  [[ -s $results/python.xml && ($status == [01] || ($status == 5 && -n $pattern)) ]] ||
+    failed_step "python tests"
 else
   failed_step "release build"
 fi
 
 if [[ -z $pattern || -n $all ]]; then
-  run_sanitizer asan . "_($heavy_rooms)\$" || failed_step "asan build"
-  run_sanitizer tsan "_($threaded_rooms)\$" || failed_step "tsan build"
+  run_sanitizer asan . "_($heavy_rooms)\$" || failed_step "asan build or run"
+  run_sanitizer tsan "_($threaded_rooms)\$" || failed_step "tsan build or run"
 fi
 
 exec /usr/bin/python3 tools/count_tests.py "$results"
