@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "base/text.h"
 #include "device/host/lines.h"
+#include "device/host/redact.h"
 
 namespace everywatt::host {
 namespace {
@@ -19,26 +21,65 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-bool starts_interpreter(std::string_view program) {
-  static constexpr std::array<std::string_view, 10> kInterpreters = {
-      "python", "pypy", "bash", "sh", "dash", "zsh", "perl", "ruby", "node", "julia"};
+// How the options of an interpreter lead to its script. Letters of short options, which may stand
+// together ("-lc") and have what belongs to them attached ("-mmodule").
+struct Interpreter {
+  std::string_view names;
+  std::string_view code;         // code follows: it may hold anything and is not kept
+  std::string_view module = {};  // a module's name follows
+  std::string_view input = {};   // the script is not named: all that follows is its arguments
+  std::string_view value = {};   // a value follows, which is not the script
+};
+constexpr std::array kInterpreters = {
+    Interpreter{.names = "python pypy", .code = "c", .module = "m", .value = "WX"},
+    Interpreter{.names = "bash sh dash zsh ksh", .code = "c", .input = "s", .value = "oO"},
+    Interpreter{.names = "perl", .code = "eE", .value = "I"},
+    Interpreter{.names = "ruby", .code = "e", .value = "ICErx"},
+    Interpreter{.names = "node", .code = "ep", .value = "rC"},
+    Interpreter{.names = "julia", .code = "eE", .value = "pJtLHC"},
+};
+
+const Interpreter* find_interpreter(std::string_view program) {
   // python3.11 is python: versions are left out of the comparison.
-  const auto end = program.find_first_of("0123456789.-");
-  return std::ranges::find(kInterpreters, program.substr(0, end)) != kInterpreters.end();
+  const std::string_view name = program.substr(0, program.find_first_of("0123456789.-"));
+  for (const Interpreter& interpreter : kInterpreters) {
+    std::string_view names = interpreter.names;
+    for (std::string_view one = take_word(names); !one.empty(); one = take_word(names)) {
+      if (one == name) return &interpreter;
+    }
+  }
+  return nullptr;
 }
 
-// Options of these interpreters whose value is the next argument, so that a value is not taken for
-// the script.
-bool takes_value(std::string_view option) {
-  static constexpr std::array<std::string_view, 4> kWithValue = {"-W", "-X", "-o",
-                                                                 "--check-hash-based-pycs"};
+bool is_long_code(std::string_view option) {
+  return option == "--eval" || option == "--print";
+}
+bool takes_long_value(std::string_view option) {
+  static constexpr std::array<std::string_view, 7> kWithValue = {"--check-hash-based-pycs",
+                                                                 "--rcfile",
+                                                                 "--init-file",
+                                                                 "--require",
+                                                                 "--import",
+                                                                 "--loader",
+                                                                 "--env-file"};
   return std::ranges::find(kWithValue, option) != kWithValue.end();
 }
 
-// -c, -lc, -uc, -e: the next argument is code.
-bool takes_code(std::string_view option) {
-  return option.size() >= 2 && option[0] == '-' && option[1] != '-' &&
-         (option.back() == 'c' || option.back() == 'e');
+// The first letter of an option like "-uc" that something follows, and what is attached to it.
+struct ShortOption {
+  char letter = 0;
+  std::string_view attached;
+};
+ShortOption find_letter(const Interpreter& interpreter, std::string_view letters) {
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    for (const std::string_view group :
+         {interpreter.code, interpreter.module, interpreter.input, interpreter.value}) {
+      if (group.find(letters[i]) != std::string_view::npos) {
+        return {.letter = letters[i], .attached = letters.substr(i + 1)};
+      }
+    }
+  }
+  return {};
 }
 
 bool is_plain_name(std::string_view text) {
@@ -54,82 +95,46 @@ bool is_script(std::string_view text) {
   return is_plain_name(file_name(text)) && text.find_first_of(" \t\n=") == std::string_view::npos;
 }
 
-std::string name_command(const std::vector<std::string_view>& arguments) {
-  // A program may write any text over its arguments ("postgres: user secret"): the first word alone
-  // names it.
-  std::string_view program = arguments.front();
-  if (!is_plain_name(file_name(program))) program = take_word(program);
-  std::string command(file_name(program));
-  if (!starts_interpreter(command)) return command;
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
+// A program may write any text over its arguments ("postgres: user secret"): the first word alone,
+// up to a sign that no program's name has, names it.
+std::string_view program_name(std::string_view title) {
+  const std::string_view name = file_name(take_word(title));
+  return name.substr(0, name.find_first_of("=?&;,'\"{}()$"));
+}
+
+// " -m module", " -c" or " script", from what follows an interpreter.
+std::string name_script(const Interpreter& interpreter,
+                        std::span<const std::string_view> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
-    if (argument == "-m" && i + 1 < arguments.size()) {
-      if (is_plain_name(arguments[i + 1])) command.append(" -m ").append(arguments[i + 1]);
-      break;
-    }
-    // Code on the command line is not kept: it may hold anything.
-    if (takes_code(argument)) {
-      command.append(" -").append(argument.substr(argument.size() - 1));
-      break;
-    }
-    if (takes_value(argument)) {
-      ++i;
+    const std::string_view next = i + 1 < arguments.size() ? arguments[i + 1] : std::string_view();
+    if (argument == "-") return {};  // the script comes from its input
+    if (argument.starts_with("--")) {
+      if (is_long_code(argument)) return " " + std::string(argument);
+      if (takes_long_value(argument)) ++i;
       continue;
     }
-    if (argument.starts_with("-")) continue;
-    if (is_script(argument)) command.append(" ").append(file_name(argument));
-    break;
-  }
-  return command;
-}
-
-bool looks_secret(std::string_view name) {
-  static constexpr std::array<std::string_view, 10> kWords = {
-      "token", "passw", "secret", "key", "auth", "credential", "cookie", "session", "pwd", "dsn"};
-  const std::string lower = base::to_lower(name);
-  return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
-
-// Tokens that services give out, as they begin: for those that stand alone.
-bool is_known_token(std::string_view value) {
-  static constexpr std::array<std::string_view, 9> kBegins = {
-      "AKIA", "ASIA", "hf_", "ghp_", "gho_", "github_pat_", "sk-", "xox", "eyJ"};
-  return value.size() >= 12 && std::ranges::any_of(kBegins, [&](std::string_view begin) {
-           return value.starts_with(begin);
-         });
-}
-
-std::string redact(std::string_view argument) {
-  // NAME=value, and "Authorization: Bearer ..." of HTTP headers.
-  const auto separator = argument.find_first_of("=:");
-  if (separator != std::string_view::npos) {
-    const std::string_view name = argument.substr(0, separator);
-    if (looks_secret(name) || is_known_token(argument.substr(separator + 1))) {
-      return std::string(argument.substr(0, separator + 1)) + "***";
+    if (!argument.starts_with("-")) {
+      return is_script(argument) ? " " + std::string(file_name(argument)) : std::string();
     }
+    const auto [letter, attached] = find_letter(interpreter, argument.substr(1));
+    if (letter == 0) continue;
+    if (interpreter.code.find(letter) != std::string_view::npos) return {' ', '-', letter};
+    if (interpreter.input.find(letter) != std::string_view::npos) return {};
+    if (interpreter.module.find(letter) != std::string_view::npos) {
+      const std::string_view module = attached.empty() ? next : attached;
+      return is_plain_name(module) ? " -m " + std::string(module) : std::string();
+    }
+    if (attached.empty()) ++i;
   }
-  if (is_known_token(argument)) return "***";
-  // https://user:password@host
-  const auto scheme = argument.find("://");
-  const auto at = argument.find('@');
-  if (scheme != std::string_view::npos && at != std::string_view::npos && at > scheme) {
-    return std::string(argument.substr(0, scheme + 3)) + "***" + std::string(argument.substr(at));
-  }
-  return std::string(argument);
+  return {};
 }
 
-std::string redacted_command(const std::vector<std::string_view>& arguments) {
-  std::string command;
-  bool is_value_secret = false;
-  for (const std::string_view argument : arguments) {
-    if (!command.empty()) command += ' ';
-    const bool is_option = argument.starts_with("-");
-    command += is_value_secret && !is_option ? std::string("***") : redact(argument);
-    is_value_secret =
-        is_option && looks_secret(argument) && argument.find('=') == std::string_view::npos;
-  }
-  return command;
+std::string name_command(std::span<const std::string_view> arguments) {
+  const std::string_view program = program_name(arguments.front());
+  const Interpreter* interpreter = find_interpreter(program);
+  if (interpreter == nullptr) return std::string(program);
+  return std::string(program) + name_script(*interpreter, arguments.subspan(1));
 }
 
 }  // namespace
@@ -147,7 +152,7 @@ std::string format_command(std::string_view cmdline, CommandStyle style) {
       command = name_command(arguments);
       break;
     case CommandStyle::kRedacted:
-      command = redacted_command(arguments);
+      command = redact_arguments(arguments);
       break;
     case CommandStyle::kFull:
       for (const std::string_view argument : arguments) {

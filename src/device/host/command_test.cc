@@ -41,6 +41,31 @@ TEST(Command, NeverKeepsCodeOrArgumentsByDefault) {
   EXPECT_EQ(name({"trainer", "--token=abc", "PASSWORD=hunter2"}), "trainer");
 }
 
+TEST(Command, NeverTakesAnArgumentForTheScript) {
+  // From the shell's or the interpreter's input: what follows are the script's own arguments.
+  EXPECT_EQ(name({"bash", "-s", "hf_abcdefghijkl"}), "bash");
+  EXPECT_EQ(name({"sh", "-es", "--", "hf_abcdefghijkl"}), "sh");
+  EXPECT_EQ(name({"python3", "-", "hf_abcdefghijkl"}), "python3");
+  EXPECT_EQ(name({"python", "-mhttp.server", "hf_abcdefghijkl"}), "python -m http.server");
+  EXPECT_EQ(name({"python", "-Im", "pip", "hf_abcdefghijkl"}), "python -m pip");
+  EXPECT_EQ(name({"node", "--eval", "token_abc"}), "node --eval");
+  EXPECT_EQ(name({"perl", "-E", "token_abc"}), "perl -E");
+  EXPECT_EQ(name({"julia", "-t", "8", "fit.jl"}), "julia fit.jl");
+  EXPECT_EQ(name({"bash", "-euo", "pipefail", "run.sh"}), "bash run.sh");
+  EXPECT_EQ(name({"bash", "-e", "run.sh"}), "bash run.sh");
+  EXPECT_EQ(name({"python", "-s", "train.py"}), "python train.py");
+  EXPECT_EQ(name({"python", "-Wignore", "train.py"}), "python train.py");
+  EXPECT_EQ(name({"python", "--", "train.py"}), "python train.py");
+  EXPECT_EQ(name({"python", "-m"}), "python");
+  EXPECT_EQ(name({"python", ""}), "python");
+}
+
+TEST(Command, OfATitleShowsNoPartOfAnArgument) {
+  EXPECT_EQ(name({"serve --key abcd/efgh"}), "serve");
+  EXPECT_EQ(name({"TOKEN=abcdef"}), "TOKEN");
+  EXPECT_EQ(name({"/opt/x/serve?token=abc"}), "serve");
+}
+
 TEST(Command, OfAProcessThatRenamedItselfIsItsFirstWord) {
   EXPECT_EQ(name({"ray::Worker.train --token=abc", "", ""}), "ray::Worker.train");
   EXPECT_EQ(name({"postgres: anna secret_db 10.0.0.1 idle"}), "postgres:");
@@ -58,6 +83,23 @@ TEST(Command, RedactsWhatLooksSecret) {
             "curl -H Authorization:*** https://***@host/x");
   EXPECT_EQ(redacted({"x", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijkl", "id=ghp_abcdefghijkl"}),
             "x *** *** id=***");
+}
+
+TEST(Command, RedactsSecretsWhereverTheyStand) {
+  const auto redacted = [](std::initializer_list<std::string_view> arguments) {
+    return format_command(cmdline(arguments), CommandStyle::kRedacted);
+  };
+  EXPECT_EQ(redacted({"x", "--env=API_KEY=abc", "--header=Authorization: Bearer abc"}),
+            "x --env=API_KEY=*** --header=Authorization:***");
+  EXPECT_EQ(redacted({"x", "{\"user\": 1, \"password\": \"abc\"}"}),
+            "x {\"user\": 1, \"password\":***");
+  EXPECT_EQ(redacted({"x", "https://host/?a=1&token=abc", "s3://hf_abcdefghijkl/x"}),
+            "x https://host/?a=1&token=*** s3://***");
+  EXPECT_EQ(redacted({"x", "https://u:p@ss@host/?key=abc", "u:p@tcp(db)/x", "anna@host"}),
+            "x https://***@host/?key=*** ***@tcp(db)/x anna@host");
+  EXPECT_EQ(redacted({"x", "--api-key", "-abc", "-u", "anna:abc", "--auth", "--verbose", "-v"}),
+            "x --api-key *** -u anna:*** --auth --verbose -v");
+  EXPECT_EQ(redacted({"serve --token abc --port 80"}), "serve --token *** --port 80");
 }
 
 TEST(Command, IsWholeWhenAskedFor) {
