@@ -4,8 +4,13 @@
 set -euo pipefail
 source tools/dev/common.sh
 
+# A library alone is no GPU: containers and build machines have it. The driver makes the device nodes
+# only when somebody first asks for them, so its own list counts too, but not in a container, which
+# sees that list of GPUs that it was not given. /dev/dxg is the GPU of WSL.
 has_gpu() {
-  compgen -G '/dev/nvidia[0-9]*' >/dev/null || /sbin/ldconfig -p | grep 'libnvidia-ml\.so\.1' >/dev/null
+  compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]] ||
+    { compgen -G '/proc/driver/nvidia/gpus/*' >/dev/null &&
+      /sbin/ldconfig -p | grep 'libnvidia-ml\.so\.1' >/dev/null; }
 }
 
 arguments=()
