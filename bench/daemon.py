@@ -34,7 +34,9 @@ class Daemon:
         self.url = ""
         self._found = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
-        if not self._found.wait(60):
+        self._found.wait(60)
+        if not self.url:
+            self.close()
             raise RuntimeError("serve did not say where it listens: " + "".join(self.lines))
 
     def _read(self) -> None:
@@ -44,6 +46,7 @@ class Daemon:
             if found and not self.url:
                 self.url = found[0]
                 self._found.set()
+        self._found.set()  # it has ended, and there is nothing more to wait for
 
     def get(self, path: str, **headers: str) -> bytes:
         request = urllib.request.Request(self.url + path, headers=headers)

@@ -36,12 +36,12 @@ def name(pid: int) -> str:
 
 
 def private_memory_bytes(pid: int, without: str) -> int:
-    """Pss less the mappings whose path matches `without` (the recorder files)."""
+    """Pss less the mappings of files below the folder `without` (the recorder files)."""
     total, path = 0, ""
     for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
         head = re.match(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \S+\s*(.*)", line)
         if head:
             path = head[1]
-        elif line.startswith("Pss:") and not re.search(without, path):
+        elif line.startswith("Pss:") and not path.startswith(f"{without}/"):
             total += int(line.split()[1]) * 1024
     return total

@@ -14,6 +14,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -72,10 +73,10 @@ def stage_compare() -> dict:
 
 
 def stage_xid() -> dict:
-    program = "/tmp/everywatt-fault"
-    subprocess.run(["nvcc", "-o", program, str(HERE / "fault.cu")], check=True)
     runs = []
-    with Daemon() as daemon:
+    with tempfile.TemporaryDirectory() as folder, Daemon() as daemon:
+        program = f"{folder}/fault"
+        subprocess.run(["nvcc", "-o", program, str(HERE / "fault.cu")], check=True)
         daemon.wait_ready()
         offset_ns = time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         for _ in range(5):
