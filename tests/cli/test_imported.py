@@ -192,6 +192,7 @@ def test_history_in_steps_is_the_mean(recordings):
         "history", "gpu_power_watts", "--since", "5s", "--step", "1s", "--recorder", path
     )
     points = answer["series"][0]["points"]
+    assert 5 <= len(points) <= 6
     for end_ns, mean, _, _ in points[1:-1]:
         inside = [
             int(row["power_mw"]) / 1000
@@ -224,9 +225,8 @@ def test_all_traces_make_a_machine_of_eleven_gpus(tmp_path):
     assert overview.count("NVIDIA H200") == 11
     gpus = run_json("discover", "--recorder", path)["gpus"]
     assert len({gpu["uuid"] for gpu in gpus}) == 11
-    # The process of oom_ramp has died; it alone left its GPU.
-    free = run("free", "--recorder", path)
-    assert free.returncode in (0, 1) and free.stdout.count("GPU-") <= 1
+    # Only the process of oom_ramp has died, and its GPU worked until two seconds ago.
+    assert run("free", "--recorder", path, code=1).stdout == ""
 
 
 def test_record_copies_a_file(recordings, tmp_path):

@@ -62,5 +62,6 @@ def test_a_wrong_declaration_does_not_compile(tmp_path, part, file, right, wrong
     shutil.copytree(SOURCE / "src" / "device" / "nvml", folder)
     text = (folder / file).read_text()
     assert right in text
+    assert compile_check(part, tmp_path).returncode == 0
     (folder / file).write_text(text.replace(right, wrong))
     assert compile_check(part, tmp_path).returncode != 0
