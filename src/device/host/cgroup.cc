@@ -11,6 +11,8 @@ namespace everywatt::host {
 namespace {
 
 constexpr std::string_view kMount = "/sys/fs/cgroup";
+// Where version 2 lies in the mixed layout, with the controllers that version 1 does not have.
+constexpr std::string_view kMixedMount = "/sys/fs/cgroup/unified";
 // What version 1 shows as "no limit" is the largest page-aligned i64.
 constexpr std::uint64_t kNoLimitBytes = 1ull << 62;
 constexpr std::size_t kFileBytes = 16384;
@@ -193,6 +195,8 @@ CgroupLimits read_cgroup_limits(const Root& root, std::string_view proc_cgroup) 
   }
   const std::string mount(kMount);
   const std::string path = controller_path(lines, "").value_or("/");
+  const bool is_mixed = root.read(std::string(kMixedMount) + "/cgroup.controllers").has_value();
+  const std::string unified(is_mixed ? kMixedMount : kMount);
   if (const auto cpu = controller_path(lines, "cpu")) {
     read_cpu_1(Folder(root, mount + "/cpu", *cpu), limits);
     if (const auto account = controller_path(lines, "cpuacct")) {
@@ -200,17 +204,17 @@ CgroupLimits read_cgroup_limits(const Root& root, std::string_view proc_cgroup) 
       if (used) limits.cpu_seconds = static_cast<double>(*used) * 1e-9;
     }
   } else {
-    read_cpu_2(Folder(root, mount, path), limits);
+    read_cpu_2(Folder(root, unified, path), limits);
   }
   if (const auto memory = controller_path(lines, "memory")) {
     read_memory_1(Folder(root, mount + "/memory", *memory), limits);
   } else {
-    read_memory_2(Folder(root, mount, path), limits);
+    read_memory_2(Folder(root, unified, path), limits);
   }
   if (const auto cpuset = controller_path(lines, "cpuset")) {
     read_cpus(Folder(root, mount + "/cpuset", *cpuset), "cpuset.effective_cpus", limits);
   } else {
-    read_cpus(Folder(root, mount, path), "cpuset.cpus.effective", limits);
+    read_cpus(Folder(root, unified, path), "cpuset.cpus.effective", limits);
   }
   return limits;
 }

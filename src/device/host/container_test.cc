@@ -178,6 +178,37 @@ TEST(Cgroup, LimitsOfVersion1AreReadFromItsControllers) {
   EXPECT_EQ(limits.allowed_cpus, 2u);
 }
 
+TEST(Cgroup, LimitsOfTheMixedLayoutComeFromBothVersions) {
+  const FakeRoot fake;
+  fake.write("/sys/fs/cgroup/unified/cgroup.controllers", "cpuset\n");
+  fake.write("/sys/fs/cgroup/unified/box/cpuset.cpus.effective", "0-2\n");
+  fake.write("/sys/fs/cgroup/unified/box/cpu.stat", "usage_usec 3000000\n");
+  fake.write("/sys/fs/cgroup/memory/box/memory.limit_in_bytes", "4096\n");
+  const CgroupLimits limits =
+      read_cgroup_limits(fake.root(), "4:memory:/box\n1:name=systemd:/box\n0::/box\n");
+  EXPECT_EQ(limits.allowed_cpus, 3u);
+  EXPECT_EQ(limits.cpu_seconds, 3.0);
+  EXPECT_EQ(limits.memory_limit_bytes, 4096u);
+  EXPECT_FALSE(limits.failure.has_value());
+}
+
+TEST(Cgroup, WithFilesThatAreDamagedHasNoLimitsOfTheirKind) {
+  const FakeRoot fake;
+  for (const char* text : {"", "\n", "-5\n", "99999999999999999999999\n", "max max\n", "1 0\n"}) {
+    fake.write("/sys/fs/cgroup/box/cpu.max", text);
+    fake.write("/sys/fs/cgroup/box/cpu.stat", text);
+    fake.write("/sys/fs/cgroup/box/memory.max", text);
+    fake.write("/sys/fs/cgroup/box/memory.events", text);
+    fake.write("/sys/fs/cgroup/box/cpuset.cpus.effective", text);
+    const CgroupLimits limits = read_cgroup_limits(fake.root(), "0::/box\n");
+    EXPECT_FALSE(limits.cpu_quota_cores.has_value()) << text;
+    EXPECT_FALSE(limits.cpu_seconds.has_value()) << text;
+    EXPECT_FALSE(limits.memory_limit_bytes.has_value()) << text;
+    EXPECT_FALSE(limits.out_of_memory_kills.has_value()) << text;
+    EXPECT_FALSE(limits.allowed_cpus.has_value()) << text;
+  }
+}
+
 TEST(Cgroup, OfAProcessOutsideOfOurViewHasNoLimits) {
   const FakeRoot fake;
   fake.write("/sys/fs/secret/cpu.max", "1 1\n");

@@ -25,8 +25,8 @@ bool is_kernel_file(int fd) {
 
 }  // namespace
 
-OpenFile::OpenFile(const Root& root, std::string absolute, std::size_t limit_bytes)
-    : path_(root.path(absolute)), limit_bytes_(limit_bytes) {}
+OpenFile::OpenFile(const Root& root, std::string absolute, std::size_t limit_bytes, Lines lines)
+    : path_(root.path(absolute)), limit_bytes_(limit_bytes), lines_(lines) {}
 
 base::Result<std::string_view> OpenFile::read() {
   if (!fd_.is_open()) {
@@ -54,8 +54,9 @@ base::Result<std::string_view> OpenFile::read() {
     if (got == 0) break;
     used += static_cast<std::size_t>(got);
     // The kernel hands its lists out in pages of whole lines, so a short answer need not be the end
-    // of the file; one of less than half a page is, and saves the call that would say so.
-    if (used < buffer_.size() && got < kHalfPageBytes) break;
+    // of the file. Where no line is longer than half a page, one of less than that is.
+    const bool is_end = used < buffer_.size() && got < kHalfPageBytes;
+    if (is_end && lines_ == Lines::kShort) break;
   }
   if (!stays_open_) fd_.reset();
   return std::string_view(buffer_.data(), used);

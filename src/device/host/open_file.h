@@ -20,8 +20,12 @@ namespace everywatt::host {
 // again. Not thread-safe.
 class OpenFile {
  public:
+  // What is known of a file's lines. Short: none is longer than 2 KiB, which saves a call a read.
+  enum class Lines { kShort, kAny };
+
   // Nothing is opened before the first read. Of a longer file only `limit_bytes` are read.
-  OpenFile(const Root& root, std::string absolute, std::size_t limit_bytes = 1 << 20);
+  OpenFile(const Root& root, std::string absolute, std::size_t limit_bytes = 1 << 20,
+           Lines lines = Lines::kShort);
 
   // The content now, valid until the next call. Fails with the kernel's reason; the next call opens
   // the file afresh after kNotFound and errors of the device.
@@ -32,6 +36,7 @@ class OpenFile {
  private:
   std::string path_;
   std::size_t limit_bytes_;
+  Lines lines_;
   base::UniqueFd fd_;
   bool stays_open_ = false;
   std::vector<char> buffer_;

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+
+#include "base/unique_fd.h"
 #include "device/host/children.h"
 #include "device/host/fake_root.h"
 #include "device/host/identity_key.h"
@@ -20,6 +27,15 @@ namespace {
 constexpr const char* kAfterName =
     " S 1 4242 4242 0 -1 4194560 1 2 3 4 1000 250 30 20 20 0 17 0 98765 123456789 2048 "
     "18446744073709551615 1 1 0 0 0 0 0 16781312 134217987 0 0 0 17 3 0 0 0 0 0\n";
+
+std::string read_to_end(const char* path) {
+  const base::UniqueFd fd(::open(path, O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 8192> part{};
+  for (ssize_t got = 1; got > 0; text.append(part.data(), static_cast<std::size_t>(got)))
+    got = std::max<ssize_t>(::read(fd.get(), part.data(), part.size()), 0);
+  return text;
+}
 
 TEST(ProcessLine, IsReadAroundAnyName) {
   for (const char* name : {"python", "a b", ")", "(x) S 1", "evil\n) R 99 ", "", "\xff\xfe"}) {
@@ -197,6 +213,39 @@ TEST(OpenFile, ReadsLongFilesWholeAndCutsAtTheLimit) {
   OpenFile whole(fake.root(), "/long");
   EXPECT_EQ(whole.read().value(), text);
   EXPECT_EQ(fake.root().read("/long", 5000).value().size(), 5000u);
+}
+
+// Mappings of a file whose path is nearly a page long, with short lines between them.
+TEST(OpenFile, ReadsOnBehindALineThatIsNearlyAPageLong) {
+  const FakeRoot fake;
+  std::string path = fake.folder();
+  for (int i = 0; i < 14; ++i)
+    path += "/" + std::string(250, 'd');
+  std::filesystem::create_directories(path);
+  path += "/file";
+  std::ofstream(path) << std::string(4096, 'x');
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(fd.is_open());
+  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kPages = 64;
+  void* const space =
+      ::mmap(nullptr, kPages * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(space, MAP_FAILED);
+  for (std::size_t i = 0; i < kPages; ++i) {
+    // Two neighbours differ in their rights, so that each page is a mapping of its own.
+    void* const page = static_cast<std::byte*>(space) + i * kPage;
+    const int rights = i % 2 == 0 ? PROT_READ : PROT_READ | PROT_WRITE;
+    if (i % 16 == 15) {
+      ASSERT_EQ(::mmap(page, kPage, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd.get(), 0), page);
+    } else {
+      ASSERT_EQ(::mprotect(page, kPage, rights), 0);
+    }
+  }
+  const std::string maps = Root("/").read("/proc/self/maps", 1 << 20).value();
+  EXPECT_EQ(std::ranges::count(maps, '\n'),
+            std::ranges::count(read_to_end("/proc/self/maps"), '\n'));
+  EXPECT_NE(maps.find("[stack]"), std::string::npos);
+  ::munmap(space, kPages * kPage);
 }
 
 TEST(OpenFile, KeepsReadingTheKernelsOwnFiles) {

@@ -17,7 +17,7 @@ std::string Root::path(std::string_view absolute) const {
 }
 
 base::Result<std::string> Root::read(std::string_view absolute, std::size_t limit_bytes) const {
-  OpenFile file(*this, std::string(absolute), limit_bytes);
+  OpenFile file(*this, std::string(absolute), limit_bytes, OpenFile::Lines::kAny);
   auto text = file.read();
   if (!text) return std::unexpected(text.error());
   return std::string(*text);

@@ -56,7 +56,8 @@ void PartRows::tick(std::int64_t now_ns, Complaints& complaints) {
       watched.emplace(Watched{.pid = pid,
                               .line = host::OpenFile(root_, folder + "/stat"),
                               .status = host::OpenFile(root_, folder + "/status"),
-                              .smaps = host::OpenFile(root_, folder + "/smaps", kSmapsBytes)});
+                              .smaps = host::OpenFile(root_, folder + "/smaps", kSmapsBytes,
+                                                      host::OpenFile::Lines::kAny)});
     }
     row_.clear();
     row_.time_ns = now_ns;
