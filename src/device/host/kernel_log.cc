@@ -42,17 +42,13 @@ base::Result<KernelLog> KernelLog::open(const std::string& path) {
 }
 
 int KernelLog::poll_fd() const {
-  if (has_end_) return -1;
+  if (!is_polled_) return -1;
   return is_plain_ ? watch_.get() : fd_.get();
 }
 
-void KernelLog::read(std::size_t limit, std::vector<KernelRecord>& records) {
+KernelLog::More KernelLog::read(std::size_t limit, std::vector<KernelRecord>& records) {
   records.clear();
-  if (is_plain_) {
-    read_plain(limit, records);
-  } else {
-    read_device(limit, records);
-  }
+  return is_plain_ ? read_plain(limit, records) : read_device(limit, records);
 }
 
 void KernelLog::take(std::string_view record, std::vector<KernelRecord>& records) {
@@ -64,15 +60,15 @@ void KernelLog::take(std::string_view record, std::vector<KernelRecord>& records
   records.push_back(std::move(*parsed));
 }
 
-void KernelLog::read_device(std::size_t limit, std::vector<KernelRecord>& records) {
+KernelLog::More KernelLog::read_device(std::size_t limit, std::vector<KernelRecord>& records) {
   // Each read gives one record. An overrun (EPIPE) moves us to the oldest one that is still there.
-  while (records.size() < limit) {
+  // Reads are counted, not records: a device that is no log may have neither a record nor an end.
+  for (std::size_t reads = 0; reads < limit; ++reads) {
     const ssize_t got = ::read(fd_.get(), buffer_.data(), buffer_.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EPIPE) continue;
-    // A device that has an end (/dev/null) would be readable for ever.
-    if (got == 0) has_end_ = true;
-    if (got <= 0) return;
+    if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;
+    // A device that has an end (/dev/null) or fails would be readable for ever.
+    if (got == 0 || (got < 0 && errno != EAGAIN)) is_polled_ = false;
+    if (got <= 0) return More::kNone;
     const std::size_t before = records.size();
     take(std::string_view(buffer_.data(), static_cast<std::size_t>(got)), records);
     if (records.size() == before) continue;
@@ -80,6 +76,7 @@ void KernelLog::read_device(std::size_t limit, std::vector<KernelRecord>& record
     if (last_sequence_ && sequence > *last_sequence_ + 1) lost_ += sequence - *last_sequence_ - 1;
     last_sequence_ = sequence;
   }
+  return More::kMaybe;
 }
 
 bool KernelLog::reopen_if_replaced() {
@@ -101,14 +98,15 @@ bool KernelLog::reopen_if_replaced() {
   return true;
 }
 
-void KernelLog::read_plain(std::size_t limit, std::vector<KernelRecord>& records) {
+KernelLog::More KernelLog::read_plain(std::size_t limit, std::vector<KernelRecord>& records) {
   std::array<char, 4096> notes{};
   while (watch_.is_open() && ::read(watch_.get(), notes.data(), notes.size()) > 0) {
   }
+  std::size_t lines = 0;
   while (true) {
     // Whole lines first that an earlier call left because of its limit.
     std::string_view unread = rest_;
-    while (records.size() < limit) {
+    for (; lines < limit; ++lines) {
       const auto end = unread.find('\n');
       if (end == std::string_view::npos) break;
       const std::string_view line = unread.substr(0, end);
@@ -116,7 +114,7 @@ void KernelLog::read_plain(std::size_t limit, std::vector<KernelRecord>& records
       unread.remove_prefix(end + 1);
     }
     rest_.erase(0, rest_.size() - unread.size());
-    if (records.size() >= limit) return;
+    if (lines >= limit) return More::kMaybe;
     // A line without an end is not kept for ever.
     if (rest_.size() > kRecordBytes) {
       ++malformed_;
@@ -129,7 +127,7 @@ void KernelLog::read_plain(std::size_t limit, std::vector<KernelRecord>& records
       offset_ += static_cast<std::uint64_t>(got);
       rest_.append(buffer_.data(), static_cast<std::size_t>(got));
     } else if (!reopen_if_replaced()) {
-      return;
+      return More::kNone;
     }
   }
 }

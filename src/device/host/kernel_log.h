@@ -35,9 +35,11 @@ class KernelLog {
   // kNoPermission: /dev/kmsg needs CAP_SYSLOG where dmesg is restricted.
   static base::Result<KernelLog> open(const std::string& path);
 
-  // Records that have come since the last call, at most `limit`, into `records`. How many were
+  enum class More { kNone, kMaybe };
+  // Records that have come since the last call into `records`, out of at most `limit` lines.
+  // kMaybe: so many lines were there that the next call may find more. How many records were
   // overwritten before they could be read is added to lost().
-  void read(std::size_t limit, std::vector<KernelRecord>& records);
+  More read(std::size_t limit, std::vector<KernelRecord>& records);
 
   // Records that the kernel dropped before they were read, and lines that were no records.
   std::uint64_t lost() const { return lost_; }
@@ -49,14 +51,14 @@ class KernelLog {
 
  private:
   KernelLog() = default;
-  void read_device(std::size_t limit, std::vector<KernelRecord>& records);
-  void read_plain(std::size_t limit, std::vector<KernelRecord>& records);
+  More read_device(std::size_t limit, std::vector<KernelRecord>& records);
+  More read_plain(std::size_t limit, std::vector<KernelRecord>& records);
   bool reopen_if_replaced();
   void take(std::string_view record, std::vector<KernelRecord>& records);
 
   std::string path_;
   bool is_plain_ = false;
-  bool has_end_ = false;
+  bool is_polled_ = true;  // false: a device that would be readable for ever
   base::UniqueFd fd_;
   base::UniqueFd watch_;  // inotify, for a plain file only
   std::vector<char> buffer_;

@@ -97,6 +97,28 @@ TEST_F(PlainKernelLog, DoesNotOpenWhatIsNeitherAFileNorADevice) {
   EXPECT_EQ(KernelLog::open(path_).error().code, base::Code::kNotFound);
 }
 
+TEST_F(PlainKernelLog, TakesNoMoreLinesThanTheLimitWhateverTheyAre) {
+  fake_.write("/log", "garbage\ngarbage\ngarbage\n4,1,1,-;one\n");
+  auto log = KernelLog::open(path_);
+  ASSERT_TRUE(log.has_value());
+  std::vector<KernelRecord> records;
+  EXPECT_EQ(log->read(3, records), KernelLog::More::kMaybe);
+  EXPECT_TRUE(records.empty());
+  EXPECT_EQ(log->malformed(), 3u);
+  EXPECT_EQ(log->read(3, records), KernelLog::More::kNone);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].text, "one");
+}
+
+TEST(DeviceKernelLog, ThatHasNeitherRecordsNorAnEndIsLeftAfterTheLimit) {
+  auto log = KernelLog::open("/dev/zero");
+  ASSERT_TRUE(log.has_value());
+  std::vector<KernelRecord> records;
+  EXPECT_EQ(log->read(10, records), KernelLog::More::kMaybe);
+  EXPECT_TRUE(records.empty());
+  EXPECT_EQ(log->malformed(), 10u);
+}
+
 TEST(DeviceKernelLog, ThatHasAnEndIsNotWaitedFor) {
   auto log = KernelLog::open("/dev/null");
   ASSERT_TRUE(log.has_value());

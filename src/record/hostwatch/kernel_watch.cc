@@ -65,10 +65,10 @@ void KernelWatch::open(const ProcessRows::Moment& moment, Complaints& complaints
 void KernelWatch::take(const ProcessRows::Moment& moment, Complaints& complaints) {
   if (!log_) open(moment, complaints);
   if (!log_) return;
-  log_->read(kMostRecords, records_);
+  const host::KernelLog::More more = log_->read(kMostRecords, records_);
   for (const host::KernelRecord& record : records_)
     take_record(record, moment);
-  if (records_.size() < kMostRecords) is_live_ = true;
+  if (more == host::KernelLog::More::kNone) is_live_ = true;
 }
 
 void KernelWatch::take_record(const host::KernelRecord& record, const ProcessRows::Moment& moment) {
