@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,6 +86,17 @@ class FakeMachine {
     root.write(folder + "cgroup", process.cgroup);
     root.write(folder + "environ", process.environ);
     root.write(fmt::format("{0}task/{1}/children", folder, pid), process.children);
+  }
+  // Prepares a process that takes the number `pid` over with replace(), at once, as in the kernel.
+  void put_later(std::uint32_t pid, const Process& process, unsigned turn) {
+    put(pid, process);
+    const std::string folder = fmt::format("{}/proc/{}", root.folder(), pid);
+    std::filesystem::rename(folder, fmt::format("{}.{}", folder, turn));
+  }
+  void replace(std::uint32_t pid, unsigned turn) const {
+    const std::string folder = fmt::format("{}/proc/{}", root.folder(), pid);
+    std::filesystem::create_symlink(fmt::format("{}.{}", folder, turn), folder + ".next");
+    std::filesystem::rename(folder + ".next", folder);
   }
   void end(std::uint32_t pid) { root.remove(fmt::format("/proc/{}", pid)); }
 

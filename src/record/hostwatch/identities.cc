@@ -75,6 +75,17 @@ void Identities::remember_earlier(recorder::File& identities) {
 
 base::Result<Identities::Sight> Identities::capture(std::uint32_t pid, std::int64_t now_ns,
                                                     std::int64_t wall_ns) {
+  // Another process with that number in the middle of it is rare; twice in a row it is no accident.
+  constexpr int kAttempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    auto sight = try_capture(pid, now_ns, wall_ns);
+    const bool is_torn = !sight && sight.error().code == base::Code::kUnavailable;
+    if (!is_torn || attempt == kAttempts) return sight;
+  }
+}
+
+base::Result<Identities::Sight> Identities::try_capture(std::uint32_t pid, std::int64_t now_ns,
+                                                        std::int64_t wall_ns) {
   const auto stat_line = options_.root.read("/proc/" + std::to_string(pid) + "/stat");
   if (!stat_line) return std::unexpected(stat_line.error());
   const auto line = host::parse_process_line(*stat_line);
@@ -90,6 +101,10 @@ base::Result<Identities::Sight> Identities::capture(std::uint32_t pid, std::int6
     row.set(MetricId::identity_start_seconds, host::ticks_to_seconds(line->start_ticks));
     row.set(MetricId::identity_first_seen_wall_ns, wall_ns);
     fill(pid, *stat_line, row);
+    // Between two files of it the process may have ended and its number been used again.
+    if (!is_still(pid, line->start_ticks)) {
+      return base::fail(base::Code::kUnavailable, "another process by now");
+    }
     if (written_.size() >= kMostWritten) {
       written_.erase(std::ranges::min_element(written_, {},
                                               [](const auto& one) { return one.second.sequence; }));
@@ -98,6 +113,13 @@ base::Result<Identities::Sight> Identities::capture(std::uint32_t pid, std::int6
     writer_.append(row);
   }
   return Sight{.key = key, .start_ticks = line->start_ticks, .is_from_before = is_from_before};
+}
+
+bool Identities::is_still(std::uint32_t pid, std::uint64_t start_ticks) const {
+  const auto stat_line = options_.root.read("/proc/" + std::to_string(pid) + "/stat");
+  if (!stat_line) return true;  // it ended; nobody else has its number yet
+  const auto line = host::parse_process_line(*stat_line);
+  return line && line->start_ticks == start_ticks;
 }
 
 void Identities::fill(std::uint32_t pid, std::string_view stat_line, catalog::Row& row) {

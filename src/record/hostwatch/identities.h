@@ -44,7 +44,10 @@ class Identities {
 
  private:
   Identities(Options options, recorder::Writer writer);
+  // kUnavailable: while it was looked at, its number went to another process.
+  base::Result<Sight> try_capture(std::uint32_t pid, std::int64_t now_ns, std::int64_t wall_ns);
   void remember_earlier(recorder::File& identities);
+  bool is_still(std::uint32_t pid, std::uint64_t start_ticks) const;
   void fill(std::uint32_t pid, std::string_view stat_line, catalog::Row& row);
   void fill_groups(std::uint32_t pid, catalog::Row& row);
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <thread>
 
 #include "record/hostwatch/fake_machine.h"
+#include "record/hostwatch/identities.h"
 
 namespace everywatt::hostwatch {
 namespace {
@@ -139,6 +144,31 @@ TEST(Processes, AreOthersWhenAPidIsUsedAgain) {
             number(identities[1], MetricId::identity_key));
   EXPECT_EQ(machine.events(EventKind::kProcessStart).size(), 2u);
   EXPECT_EQ(machine.events(EventKind::kProcessEnd).size(), 1u);
+}
+
+// Another process takes the number over as soon as the first one's files are opened.
+TEST(Processes, AreNeverAMixtureOfTwoWithTheSameNumber) {
+  FakeMachine machine;
+  auto identities = Identities::open({.root = machine.root.root(), .labels = {}, .boot_id = "b"},
+                                     machine.identities())
+                        .value();
+  for (std::uint32_t pid = 1; pid <= 12; ++pid) {
+    machine.put_later(pid, {.start_ticks = 100, .cmdline = "first"}, 1);
+    machine.put_later(pid, {.start_ticks = 200, .cmdline = "second"}, 2);
+    machine.replace(pid, 1);
+    const base::UniqueFd opened(::inotify_init1(IN_CLOEXEC));
+    const std::string line = fmt::format("{}/proc/{}.1/stat", machine.root.folder(), pid);
+    ASSERT_GE(::inotify_add_watch(opened.get(), line.c_str(), IN_OPEN), 0);
+    std::jthread replacer([&] {
+      std::array<char, 256> note{};
+      if (::read(opened.get(), note.data(), note.size()) > 0) machine.replace(pid, 2);
+    });
+    ASSERT_TRUE(identities.capture(pid, 1, 1).has_value());
+  }
+  for (const catalog::Row& row : machine.identity_rows()) {
+    EXPECT_EQ(row.text(MetricId::identity_command),
+              value(row, MetricId::identity_start_seconds) == 1.0 ? "first" : "second");
+  }
 }
 
 TEST(Processes, ThatTheDriverNamesAndNobodyFindsAreShownAsSuch) {
