@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/text.h"
@@ -12,6 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 64u << 20;
 constexpr std::size_t kBlock = 64u << 10;
+// A trace has some 40 columns, and a full hour of it 14 million cells: more would only eat memory.
+constexpr std::size_t kMaxColumns = 256;
+constexpr std::size_t kMaxCells = 16u << 20;
 
 struct CloseGzip {
   void operator()(gzFile file) const { gzclose(file); }
@@ -48,13 +52,17 @@ base::Result<Csv> Csv::read(const std::string& path) {
   csv.path_ = path;
   csv.text_ = std::move(*bytes);
   std::string_view rest(csv.text_.data(), csv.text_.size());
-  std::size_t line = 0;
+  std::uint32_t line = 0;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
     const std::string_view text = base::trim(rest.substr(0, end));
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     ++line;
     if (text.empty()) continue;
+    if (static_cast<std::size_t>(std::ranges::count(text, ',')) >= kMaxColumns) {
+      return base::fail(base::Code::kCorrupt,
+                        path + ":" + std::to_string(line) + ": more than 256 columns");
+    }
     const std::vector<std::string_view> cells = base::split(text, ',');
     if (csv.columns_ == 0) {
       csv.header_ = cells;
@@ -66,6 +74,10 @@ base::Result<Csv> Csv::read(const std::string& path) {
                         path + ":" + std::to_string(line) + ": " + std::to_string(cells.size()) +
                             " cells, the header has " + std::to_string(csv.columns_));
     }
+    if (csv.cells_.size() + cells.size() > kMaxCells) {
+      return base::fail(base::Code::kCorrupt, path + ": more than 16 million cells");
+    }
+    csv.lines_.push_back(line);
     csv.cells_.insert(csv.cells_.end(), cells.begin(), cells.end());
   }
   if (csv.columns_ == 0) return base::fail(base::Code::kCorrupt, path + ":1: no header line");
@@ -80,9 +92,9 @@ base::Result<std::size_t> Csv::column(std::string_view name) const {
 }
 
 std::unexpected<base::Error> Csv::fail_at(std::size_t row, std::string_view message) const {
-  // Row 0 is line 2. Blank lines are not counted; files of ours have none.
+  const std::uint32_t line = row < lines_.size() ? lines_[row] : 2;
   return base::fail(base::Code::kCorrupt,
-                    path_ + ":" + std::to_string(row + 2) + ": " + std::string(message));
+                    path_ + ":" + std::to_string(line) + ": " + std::string(message));
 }
 
 }  // namespace everywatt::trace

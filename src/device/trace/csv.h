@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 namespace everywatt::trace {
 
 // A gzip'd CSV file with a header line, unpacked and cut into cells. The cells point into the
-// table's own text, so it does not move. A file that is damaged, cut short, larger than 64 MiB
-// unpacked or ragged is kCorrupt with the file's name and line.
+// table's own text, so it does not move. A file that is damaged, cut short or ragged, larger than
+// 64 MiB unpacked or than 16 million cells is kCorrupt with the file's name and line.
 class Csv {
  public:
   static base::Result<Csv> read(const std::string& path);
@@ -28,7 +29,7 @@ class Csv {
   std::string_view cell(std::size_t row, std::size_t column) const {
     return cells_[row * columns_ + column];
   }
-  // "FILE:LINE: MESSAGE" for what is wrong in a row.
+  // "FILE:LINE: MESSAGE" for what is wrong in a row; of a table without rows, in the first one.
   std::unexpected<base::Error> fail_at(std::size_t row, std::string_view message) const;
 
  private:
@@ -38,6 +39,7 @@ class Csv {
   std::vector<char> text_;  // a vector, because its bytes stay where they are when it moves
   std::vector<std::string_view> header_;
   std::vector<std::string_view> cells_;
+  std::vector<std::uint32_t> lines_;  // of the rows; blank lines are passed over
   std::size_t columns_ = 0;
 };
 

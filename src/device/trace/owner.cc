@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace everywatt::trace {
 namespace {
@@ -16,11 +18,30 @@ void take(const nlohmann::json& json, const char* key, T& target) {
   if (json.contains(key)) json.at(key).get_to(target);
 }
 
+// A path in the tree of control groups. A player makes folders of it: it must not lead out of
+// there.
+bool is_group(std::string_view path) {
+  if (path == "/") return true;
+  return path.starts_with('/') &&
+         std::ranges::none_of(base::split(path.substr(1), '/'), [](std::string_view part) {
+           return part.empty() || part == "." || part == "..";
+         });
+}
+
+// What is wrong with an owner, or nothing.
+std::string_view problem_of(const Owner& owner) {
+  if (owner.command.empty()) return "an empty command";
+  if (!is_group(owner.cgroup)) return "cgroup is not an absolute path without '..'";
+  if (owner.working_folder.empty()) return "an empty working_folder";
+  return {};
+}
+
 }  // namespace
 
 base::Result<Owner> parse_owner(const std::string& text, const std::string& name) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
+    if (!json.is_object()) return base::fail(base::Code::kCorrupt, name + ": not a JSON object");
     Owner owner;
     take(json, "user", owner.user);
     take(json, "uid", owner.uid);
@@ -32,8 +53,8 @@ base::Result<Owner> parse_owner(const std::string& text, const std::string& name
     take(json, "pid_in_container", owner.pid_in_container);
     take(json, "cpu_max", owner.cpu_max);
     take(json, "memory_max", owner.memory_max);
-    if (owner.command.empty() || !owner.cgroup.starts_with('/')) {
-      return base::fail(base::Code::kCorrupt, name + ": an empty command or a relative cgroup");
+    if (const std::string_view problem = problem_of(owner); !problem.empty()) {
+      return base::fail(base::Code::kCorrupt, name + ": " + std::string(problem));
     }
     return owner;
   } catch (const nlohmann::json::exception& error) {

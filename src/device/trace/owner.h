@@ -17,6 +17,7 @@ struct Owner {
   std::uint32_t gid = 0;
   std::vector<std::string> command = {"python3", "train.py"};
   std::string working_folder = "/";
+  // Absolute, without "." and "..": it names folders in a fake host root.
   std::string cgroup = "/user.slice/user-0.slice/session-1.scope";
   std::map<std::string, std::string> environment;
   std::uint32_t pid_in_container = 0;  // 0: no pid namespace of its own
