@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 namespace everywatt::sim {
@@ -156,6 +157,7 @@ std::vector<ProcessSample> Gpu::process_samples(std::int64_t since_ns,
   // Backwards through the lists, from lap to lap, until the buffer is full. The earliest lap has no
   // predecessor.
   Position here = position(loop_, played_ns);
+  std::optional<std::size_t> at_lap_end;
   while (samples.size() < kProcessSamples && played_at(loop_, here) > since_ns) {
     const ProcessListing* newest = nullptr;
     for (const ProcessListing& listing : trace_->listings) {
@@ -164,7 +166,10 @@ std::vector<ProcessSample> Gpu::process_samples(std::int64_t since_ns,
     }
     if (!newest) {
       if (here.lap == 0) break;
-      here = {loop_.end_ns - 1, here.lap - 1};
+      // Laps are alike: where a whole one has no samples, only the first pass can have some.
+      // Without this a short loop, played for long, would take for ever.
+      here = {loop_.end_ns - 1, at_lap_end == samples.size() ? 0 : here.lap - 1};
+      at_lap_end = samples.size();
       continue;
     }
     const std::int64_t taken_ns = played_at(loop_, {newest->at_ns, here.lap});

@@ -51,6 +51,17 @@ TEST_F(SimGpuTest, ReadsWhatTheTraceSaysInEveryLap) {
   EXPECT_EQ(gpu.read(Column::kUtilGpu, 7'150 * kMs), 11);
 }
 
+// A loop of a nanosecond, played for a day: going through its laps one by one would never end.
+TEST_F(SimGpuTest, ALongPlayOfAShortLoopWithoutSamplesIsOverAtOnce) {
+  const Loop loop = {0, 500 * kMs, 500 * kMs + 1};
+  auto without_samples = std::make_shared<GpuTrace>(*trace_of(0, 0));
+  without_samples->listings.front().processes.front().sm_percent = -1;
+  const Gpu gpu(0, scenario_, without_samples, loop);
+  EXPECT_TRUE(gpu.process_samples(-1'000 * kMs, 86'400'000 * kMs).empty());
+  const Gpu first_pass_only(0, scenario_, trace_of(0, 0), loop);
+  EXPECT_EQ(first_pass_only.process_samples(-1'000 * kMs, 86'400'000 * kMs).size(), 1u);
+}
+
 TEST_F(SimGpuTest, CountersGoOnOverTheSeam) {
   const Gpu gpu = this->gpu();
   EXPECT_EQ(gpu.read(Column::kEnergy, 3'999 * kMs), 4'900);

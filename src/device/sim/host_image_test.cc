@@ -131,27 +131,24 @@ TEST_F(HostImageTest, AWrongHostRowIsNamed) {
               EndsWith("t.host.csv.gz:2: rss_kb is not a number that it can be"));
 }
 
-TEST(Owner, IsReadFromJson) {
-  const auto owner = trace::parse_owner(
-      R"({"user": "wei", "uid": 7, "gid": 8, "command": ["a", "b c"], "cgroup": "/x",
-          "environment": {"K": "V"}, "runtime": "docker"})",
-      "o.json");
-  ASSERT_TRUE(owner);
-  EXPECT_EQ(owner->user, "wei");
-  EXPECT_EQ(owner->uid, 7u);
-  EXPECT_EQ(owner->command, (std::vector<std::string>{"a", "b c"}));
-  EXPECT_EQ(owner->environment.at("K"), "V");
-  EXPECT_EQ(owner->cpu_max, "max 100000");
-}
-
-TEST(Owner, OfWrongShapeIsCorrupt) {
-  for (const char* text :
-       {"", "[]1", R"({"uid": "seven"})", R"({"command": []})", R"({"cgroup": "x"})"}) {
-    const auto owner = trace::parse_owner(text, "o.json");
-    ASSERT_FALSE(owner) << text;
-    EXPECT_EQ(owner.error().code, base::Code::kCorrupt);
-    EXPECT_THAT(owner.error().message, StartsWith("o.json: "));
+// A line a CPU and a folder a child: a damaged number must not fill the memory and the disk.
+TEST_F(HostImageTest, NumbersThatNoMachineHasAreRefused) {
+  const auto error_of = [&](const std::string& row) {
+    files_.write_host("t", row);
+    const auto trace = read_host_trace(files_.stem("t"), 0);
+    return trace ? "no error" : trace.error().message;
+  };
+  EXPECT_EQ(error_of("100,50,10,0,40,2,R,100,2,50,6,1,0,0\n"), "no error");
+  for (const char* cpus : {"0", "-1", "4000000000", "1e300"}) {
+    EXPECT_THAT(error_of("100,50,10,0,40," + std::string(cpus) + ",R,100,2,50,6,1,0,0\n"),
+                EndsWith(":2: ncpu is not a number that it can be"));
   }
+  EXPECT_THAT(error_of("100,50,10,0,40,2,R,100,1000000000,50,6,1,0,0\n"),
+              EndsWith(":2: children is not a number that it can be"));
+  EXPECT_THAT(error_of("100,50,10,0,40,2,R,100,2,50,6,1e300,0,0\n"),
+              EndsWith(":2: rss_kb is not a number that it can be"));
+  EXPECT_THAT(error_of("100,50,10,0,40,2,\x01,100,2,50,6,1,0,0\n"),
+              EndsWith(":2: main_state is not one letter"));
 }
 
 }  // namespace

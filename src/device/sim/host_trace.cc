@@ -37,6 +37,25 @@ enum Place {
 };
 using Numbers = std::array<double, kColumns.size()>;
 
+// What a column can hold. A player writes a line for each CPU and a folder for each child, so a
+// damaged number must not become a million of them.
+constexpr double kMaxMs = 3'600'000;
+constexpr double kMaxCpus = 4'096;
+constexpr double kMaxChildren = 1'024;
+constexpr double kMaxNumber = 1e15;  // a petabyte, and whole numbers are exact below it
+bool is_possible(std::size_t column, double number) {
+  switch (column) {
+    case kTime:
+      return number >= 0 && number <= kMaxMs;
+    case kCpus:
+      return number >= 1 && number <= kMaxCpus;
+    case kChildren:
+      return number >= 0 && number <= kMaxChildren;
+    default:
+      return number >= 0 && number <= kMaxNumber;
+  }
+}
+
 constexpr std::int64_t kRowNs = 100'000'000;
 // Above this share of busy CPUs, some task usually waits for one.
 constexpr double kCrowded = 0.85;
@@ -104,11 +123,13 @@ base::Result<HostTrace> read_host_trace(const std::string& stem, std::int64_t la
   for (std::size_t row = 0; row < csv->rows(); ++row) {
     Numbers numbers{};
     const std::string_view state = csv->cell(row, columns[kState]);
-    if (state.size() != 1) return csv->fail_at(row, "main_state is not one letter");
+    if (state.size() != 1 || state[0] < 'A' || state[0] > 'z') {
+      return csv->fail_at(row, "main_state is not one letter");
+    }
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
       if (i == kState) continue;
       const std::optional<double> value = base::parse_f64(csv->cell(row, columns[i]));
-      if (!value || *value < 0 || (i == kTime && *value > 3'600'000)) {
+      if (!value || !is_possible(i, *value)) {
         return csv->fail_at(row, std::string(kColumns[i]) + " is not a number that it can be");
       }
       numbers[i] = *value;

@@ -4,6 +4,8 @@
 // it.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -43,6 +45,8 @@ constexpr int kBadUsage = 2;
 constexpr std::int64_t kRealTimeNs = 100'000'000;
 // How soon a step of the playhead shows in them.
 constexpr std::int64_t kSteppedNs = 10'000'000;
+// As far as a scenario's times reach: 30 years.
+constexpr double kMaxOnceMs = 1e12;
 // Says up to which played time the root is written; the last file to change.
 constexpr std::string_view kProgressFile = "/played-ns";
 
@@ -135,7 +139,9 @@ base::Status play_scenario(const std::string& file, const std::string& root,
   if (!playhead) return std::unexpected(playhead.error());
   if (once.empty()) return play(*host, *playhead, root);
   const std::optional<double> at_ms = base::parse_f64(once);
-  if (!at_ms) return base::fail(base::Code::kInvalidArgument, "--once: not milliseconds");
+  if (!at_ms || std::abs(*at_ms) > kMaxOnceMs) {
+    return base::fail(base::Code::kInvalidArgument, "--once: not milliseconds");
+  }
   const BootTimes boot{playhead->origin_ns(), playhead->wall_ns(0)};
   return RootWriter(root).write(host->image(static_cast<std::int64_t>(*at_ms * 1e6), boot));
 }
