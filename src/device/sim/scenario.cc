@@ -3,11 +3,14 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "device/sim/calls.h"
 #include "device/sim/playhead.h"
 #include "device/sim/return_names.h"
 
@@ -15,6 +18,8 @@ namespace everywatt::sim {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+// Each has a PCI bus of its own, counted from 1.
+constexpr std::size_t kMaxDevices = 254;
 
 // One "key = value" line.
 struct Line {
@@ -76,10 +81,30 @@ Setter which(WhichGpu& target) {
   };
 }
 
+std::optional<bool> parse_truth(std::string_view value) {
+  if (value == "true") return true;
+  if (value == "false") return false;
+  return std::nullopt;
+}
+
+constexpr const char* kNoTruth = "neither true nor false";
+
 Setter truth(bool& target) {
   return [&target](std::string_view value) -> Problem {
-    if (value != "true" && value != "false") return "neither true nor false";
-    target = value == "true";
+    const std::optional<bool> known = parse_truth(value);
+    if (!known) return kNoTruth;
+    target = *known;
+    return std::nullopt;
+  };
+}
+
+// "*", or a function that the library has: a misspelt one would never go wrong.
+Setter function(std::string& target) {
+  return [&target](std::string_view value) -> Problem {
+    if (value != "*" && !std::binary_search(kCalls.begin(), kCalls.end(), value)) {
+      return "no function '" + std::string(value) + "'";
+    }
+    target = value;
     return std::nullopt;
   };
 }
@@ -103,7 +128,9 @@ class Parser {
       ++line_;
       if (Problem problem = parse_line(base::trim(line))) return fail(*problem);
     }
+    if (Problem problem = end_section()) return fail(*problem);
     if (scenario_.devices.empty()) return fail("no [[device]]");
+    if (scenario_.devices.size() > kMaxDevices) return fail("more than 254 [[device]]");
     if (scenario_.faults.size() > PlayheadWords::kMaxFaults) return fail("more than 64 [[fault]]");
     return std::move(scenario_);
   }
@@ -128,10 +155,18 @@ class Parser {
     const auto setter = keys_.find(key);
     if (setter == keys_.end()) return "no key '" + std::string(key) + "' here";
     if (Problem problem = setter->second(value)) return std::string(key) + ": " + *problem;
+    std::erase(required_, key);
     return std::nullopt;
   }
 
+  // What the section that ends here lacks.
+  Problem end_section() const {
+    if (required_.empty()) return std::nullopt;
+    return "the section before has no '" + std::string(required_.front()) + "'";
+  }
+
   Problem begin_section(std::string_view section) {
+    if (Problem problem = end_section()) return problem;
     keys_.clear();
     if (section == "device") return begin_device();
     if (section == "fault") return begin_fault();
@@ -156,7 +191,7 @@ class Parser {
 
   Problem begin_fault() {
     FaultEntry& fault = scenario_.faults.emplace_back();
-    keys_ = {{"function", text(fault.function)},
+    keys_ = {{"function", function(fault.function)},
              {"gpu", which(fault.gpu)},
              {"times", whole(fault.times, 1)},
              {"delay_ms", milliseconds(fault.delay_ns)}};
@@ -166,9 +201,12 @@ class Parser {
       return std::nullopt;
     };
     keys_["hangs"] = [&fault](std::string_view value) -> Problem {
-      if (value == "true") fault.delay_ns = kForever;
+      const std::optional<bool> hangs = parse_truth(value);
+      if (!hangs) return kNoTruth;
+      if (*hangs) fault.delay_ns = kForever;
       return std::nullopt;
     };
+    required_ = {"function"};
     add_span(keys_, fault.span);
     return std::nullopt;
   }
@@ -199,13 +237,14 @@ class Parser {
       return std::nullopt;
     };
     add_span(keys_, entry.span);
+    required_ = {"reading", "value"};
     return std::nullopt;
   }
 
   Problem begin_process() {
     ProcessEntry& process = scenario_.processes.emplace_back();
     keys_ = {{"gpu", which(process.gpu)},
-             {"pid", whole(process.pid)},
+             {"pid", whole(process.pid, 1)},
              {"memory_bytes", bits(process.memory_bytes)},
              {"sm_percent", whole(process.sm_percent, -1)}};
     keys_["kind"] = [&process](std::string_view value) -> Problem {
@@ -220,6 +259,7 @@ class Parser {
       return std::nullopt;
     };
     add_span(keys_, process.span);
+    required_ = {"pid"};
     return std::nullopt;
   }
 
@@ -256,8 +296,24 @@ class Parser {
   const std::string& name_;
   Scenario scenario_;
   Keys keys_;  // of the section that is being read; point into its entry
+  std::vector<std::string_view> required_;  // of its keys, those that are still to come
   int line_ = 0;
 };
+
+// A GPU that an entry is about and that there is not.
+WhichGpu missing_gpu(const Scenario& scenario) {
+  WhichGpu missing;
+  const auto look = [&](const auto& entries) {
+    for (const auto& entry : entries) {
+      if (entry.gpu && *entry.gpu >= scenario.devices.size()) missing = entry.gpu;
+    }
+  };
+  look(scenario.faults);
+  look(scenario.events);
+  look(scenario.overrides);
+  look(scenario.processes);
+  return missing;
+}
 
 }  // namespace
 
@@ -265,6 +321,10 @@ base::Result<Scenario> parse_scenario(std::string_view text, const std::string& 
                                       const std::string& name) {
   base::Result<Scenario> scenario = Parser(folder, name).parse(text);
   if (!scenario) return scenario;
+  if (const WhichGpu gpu = missing_gpu(*scenario)) {
+    return base::fail(base::Code::kInvalidArgument,
+                      name + ": gpu " + std::to_string(*gpu) + " is no [[device]]");
+  }
   for (const DeviceEntry& device : scenario->devices) {
     const bool has_loop =
         !device.loop || (device.loop->start_ns >= 0 && device.loop->begin_ns >= 0 &&

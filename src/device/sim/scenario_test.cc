@@ -43,11 +43,11 @@ TEST(Scenario, ReadsALoopOfItsOwn) {
 }
 
 TEST(Scenario, ReadsAFaultWithCodeNumberOfTimesDelayAndSpan) {
-  const Scenario scenario =
-      parse(kDevice +
-            "[[fault]]\nfunction = \"nvmlDeviceGetName\"\ngpu = 1\n"
-            "return = \"GPU_IS_LOST\"\ntimes = 3\ndelay_ms = 20\n"
-            "from_ms = 100\nuntil_ms = 200\n[[fault]]\nhangs = true\nreturn = 37\n");
+  const Scenario scenario = parse(
+      kDevice + kDevice +
+      "[[fault]]\nfunction = \"nvmlDeviceGetName\"\ngpu = 1\n"
+      "return = \"GPU_IS_LOST\"\ntimes = 3\ndelay_ms = 20\n"
+      "from_ms = 100\nuntil_ms = 200\n[[fault]]\nfunction = \"*\"\nhangs = true\nreturn = 37\n");
   ASSERT_EQ(scenario.faults.size(), 2u);
   const FaultEntry& fault = scenario.faults[0];
   EXPECT_EQ(fault.function, "nvmlDeviceGetName");
@@ -105,11 +105,33 @@ TEST(Scenario, RefusesADeviceWithoutATraceOrWithAnEmptyLoop) {
   EXPECT_EQ(error_of(kDevice + "loop_begin_ms = 5\nloop_end_ms = 5\n"), message);
 }
 
+// What is misspelt or left out would else do nothing, and a test of it would pass.
+TEST(Scenario, RefusesWhatWouldNeverHappen) {
+  EXPECT_EQ(error_of(kDevice + "[[fault]]\nfunction = \"nvmlDeviceGetNam\"\n"),
+            "s.toml:4: function: no function 'nvmlDeviceGetNam'");
+  EXPECT_EQ(error_of(kDevice + "[[fault]]\nhangs = yes\n"),
+            "s.toml:4: hangs: neither true nor false");
+  EXPECT_EQ(error_of(kDevice + "[[fault]]\nreturn = 3\n[[event]]\n"),
+            "s.toml:5: the section before has no 'function'");
+  EXPECT_EQ(error_of(kDevice + "[[override]]\nvalue = 3\n"),
+            "s.toml:5: the section before has no 'reading'");
+  EXPECT_EQ(error_of(kDevice + "[[process]]\nsm_percent = 3\n"),
+            "s.toml:5: the section before has no 'pid'");
+  EXPECT_EQ(error_of(kDevice + "[[event]]\ngpu = 1\n"), "s.toml: gpu 1 is no [[device]]");
+}
+
+TEST(Scenario, RefusesMoreDevicesThanThereAreBuses) {
+  std::string text;
+  for (int i = 0; i < 255; ++i)
+    text += kDevice;
+  EXPECT_EQ(error_of(text), "s.toml:511: more than 254 [[device]]");
+}
+
 TEST(Scenario, RefusesMoreFaultsThanThePlayheadCounts) {
   std::string text = kDevice;
   for (int i = 0; i < 65; ++i)
-    text += "[[fault]]\nreturn = 3\n";
-  EXPECT_EQ(error_of(text), "s.toml:133: more than 64 [[fault]]");
+    text += "[[fault]]\nfunction = \"*\"\nreturn = 3\n";
+  EXPECT_EQ(error_of(text), "s.toml:198: more than 64 [[fault]]");
 }
 
 TEST(Scenario, IsReadBackAsItWasWritten) {
