@@ -4,7 +4,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "base/clock.h"
+#include "base/text.h"
 #include "device/nvml/library_file.h"
 
 namespace everywatt::nvml {
@@ -53,6 +59,15 @@ std::unexpected<base::Error> init_failed(const std::string& path, Return code) {
   }
 }
 
+// Drivers 535.43 to 535.97 made the entries of their process lists longer under the same name, _v3;
+// what they export as _v2 is as it always was.
+bool has_longer_v3_lists(std::string_view driver_version) {
+  const std::vector<std::string_view> parts = base::split(driver_version, '.');
+  if (parts.size() < 2 || parts[0] != "535") return false;
+  const std::optional<std::uint64_t> minor = base::parse_u64(parts[1]);
+  return minor && *minor >= 43 && *minor < 98;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Library>> Library::open(const LibraryOptions& options,
@@ -71,7 +86,20 @@ base::Result<std::unique_ptr<Library>> Library::open(const LibraryOptions& optio
   const Return code = library->call<Call::kInit>(trace);
   if (code != Return::kSuccess) return init_failed(library->path_, code);
   library->is_initialised_ = true;
+  library->leave_out_longer_lists();
   return library;
+}
+
+void Library::leave_out_longer_lists() {
+  std::array<char, abi::kVersionBufferSize + 1> version{};
+  if (call<Call::kSystemGetDriverVersion>(trace_, version.data(), abi::kVersionBufferSize) !=
+          Return::kSuccess ||
+      !has_longer_v3_lists(version.data())) {
+    return;
+  }
+  resolve_ = [resolve = std::move(resolve_)](const char* name) -> void* {
+    return std::string_view(name).ends_with("RunningProcesses_v3") ? nullptr : resolve(name);
+  };
 }
 
 Library::~Library() {

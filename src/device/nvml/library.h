@@ -70,6 +70,7 @@ class Library {
 
  private:
   Library() = default;
+  void leave_out_longer_lists();
   void* symbol(Call call);
   static std::int64_t enter(Call call, const CallTrace& trace);
   static void leave(const CallTrace& trace, std::int64_t begin_ns, abi::Return code);

@@ -10,7 +10,9 @@ using abi::Return;
 using abi::ValueType;
 using catalog::State;
 
-// What a buffer is believed to hold at most: 1000 times what Hopper's does would be nonsense.
+// Room for what Hopper's buffer holds, also where a driver only tells what is in it now; and what a
+// buffer is believed to hold at most: 1000 times that would be nonsense.
+constexpr unsigned kMinSamples = 128;
 constexpr unsigned kMaxSamples = 4096;
 // A stamp this far ahead of the clock is of a time before the clock was set back.
 constexpr std::int64_t kAheadUs = 1'000'000;
@@ -48,11 +50,12 @@ State PowerSamples::drain(Device& device, std::int64_t now_wall_us,
   if (buffer_.empty()) {
     const Return code = ask(0, count, nullptr, type);
     if (code != Return::kSuccess && code != Return::kInsufficientSize) return state_of(code);
-    buffer_.resize(std::clamp(count, 1U, kMaxSamples));
+    buffer_.resize(std::clamp(count, kMinSamples, kMaxSamples));
   }
   if (last_wall_us_ > now_wall_us + kAheadUs) last_wall_us_ = 0;
   count = static_cast<unsigned>(buffer_.size());
   const Return code = ask(last_wall_us_, count, buffer_.data(), type);
+  if (code == Return::kInsufficientSize) buffer_.clear();  // asked for its size again next time
   if (code != Return::kSuccess) return state_of(code);
 
   count = std::min(count, static_cast<unsigned>(buffer_.size()));

@@ -17,6 +17,11 @@ constexpr int kTries = 5;
 // A stamp this far ahead of the clock is of a time before the clock was set back.
 constexpr std::int64_t kAheadUs = 1'000'000;
 
+// Room for as many as the driver said, and more than before. It may say anything.
+std::size_t room_for(unsigned told, std::size_t at_least) {
+  return std::min<std::size_t>(std::max(std::size_t{told} + kSlack, at_least), kMaxEntries);
+}
+
 template <Call kCall, typename Entry>
 Return read_list(Device& device, std::vector<Entry>& entries) {
   entries.resize(kSlack);
@@ -27,8 +32,7 @@ Return read_list(Device& device, std::vector<Entry>& entries) {
     if (code == Return::kSuccess) {
       entries.resize(std::min<std::size_t>(count, entries.size()));
     } else if (code == Return::kInsufficientSize) {
-      entries.resize(
-          std::clamp<std::size_t>(std::size_t{count} + kSlack, 2 * entries.size(), kMaxEntries));
+      entries.resize(room_for(count, 2 * entries.size()));
     }
   }
   return code;
@@ -121,8 +125,7 @@ State ProcessSamples::drain(Device& device, std::int64_t now_wall_us,
         buffer_.empty() ? nullptr : buffer_.data(), &count, since_us);
     if (code == Return::kInsufficientSize || (code == Return::kSuccess && buffer_.empty())) {
       code = Return::kInsufficientSize;
-      buffer_.resize(
-          std::clamp<std::size_t>(std::size_t{count} + kSlack, buffer_.size() + 1, kMaxEntries));
+      buffer_.resize(room_for(count, buffer_.size() + 1));
     }
   }
   if (code != Return::kSuccess) return state_of(code);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/nvml/fake_driver.h"
@@ -122,6 +123,59 @@ TEST_F(ProcessesTest, ListThatNeverFitsIsGivenUp) {
   EXPECT_EQ(list_calls, 5);
 }
 
+unsigned largest_room = 0;
+
+Return never_enough(unsigned* count) {
+  largest_room = std::max(largest_room, *count);
+  *count = *count < 60'000 ? 65'536 : 0;
+  return Return::kInsufficientSize;
+}
+
+TEST_F(ProcessesTest, RoomEndsWhateverTheDriverSays) {
+  driver_.set(
+      "nvmlDeviceGetComputeRunningProcesses_v3",
+      +[](abi::Device, unsigned* count, ProcessInfo*) { return never_enough(count); });
+  driver_.set(
+      "nvmlDeviceGetProcessUtilization",
+      +[](abi::Device, ProcessUtilizationSample*, unsigned* count, unsigned long long) {
+        return never_enough(count);
+      });
+  open();
+  largest_room = 0;
+  EXPECT_EQ(read_processes(*device_).error(), State::kFailed);
+  EXPECT_EQ(largest_room, 65'536u);
+  ProcessSamples samples;
+  std::vector<ProcessSample> drained;
+  EXPECT_EQ(samples.drain(*device_, 1'000'000, drained), State::kFailed);
+  EXPECT_EQ(samples.drain(*device_, 2'000'000, drained), State::kFailed);
+  EXPECT_EQ(largest_room, 65'536u);
+}
+
+// Driver 535.54.03 wrote entries of 32 bytes into the _v3 list, which are 24 before and after.
+TEST_F(ProcessesTest, ListsThatGrewUnderTheirNameAreNotAsked) {
+  driver_.set("nvmlDeviceGetComputeRunningProcesses_v2", one_process);
+  driver_.set(
+      "nvmlDeviceGetComputeRunningProcesses_v3", +[](abi::Device, unsigned* count, ProcessInfo*) {
+        *count = 0;
+        return Return::kSuccess;
+      });
+  const auto processes_with = [&](auto version) {
+    driver_.set("nvmlSystemGetDriverVersion", version);
+    open();
+    return read_processes(*device_)->size();
+  };
+  EXPECT_EQ(processes_with(+[](char* text, unsigned) {
+              std::strcpy(text, "535.54.03");
+              return Return::kSuccess;
+            }),
+            1u);
+  EXPECT_EQ(processes_with(+[](char* text, unsigned) {
+              std::strcpy(text, "535.104.05");
+              return Return::kSuccess;
+            }),
+            0u);
+}
+
 std::vector<ProcessUtilizationSample> driver_samples;
 unsigned long long asked_since = 0;
 bool says_buffer_size = false;
@@ -229,6 +283,36 @@ TEST_F(ProcessesTest, PowerSamplesAreOrderedAndComeOnce) {
   EXPECT_EQ(drained[0].wall_us, 100);
   EXPECT_EQ(drained[2].watts, 300);
   EXPECT_EQ(power.drain(*device_, kNowUs, drained), State::kNoNewValue);
+}
+
+unsigned samples_held = 0;
+
+// A driver that tells what its buffer holds now instead of its size.
+TEST_F(ProcessesTest, PowerBufferThatFillsUpLaterIsReadWhole) {
+  driver_.set(
+      "nvmlDeviceGetSamples", +[](abi::Device, abi::Selector, unsigned long long since,
+                                  abi::ValueType* type, unsigned* count, abi::Sample* out) {
+        *type = abi::ValueType::kUnsignedInt;
+        const unsigned room = *count;
+        *count = samples_held;
+        if (out == nullptr) return Return::kSuccess;
+        if (room < samples_held) return Return::kInsufficientSize;
+        for (unsigned i = 0; i < samples_held; ++i)
+          out[i] = {.time_stamp = since + i + 1, .value = {.u64 = 1'000}};
+        return Return::kSuccess;
+      });
+  open();
+  PowerSamples power;
+  std::vector<PowerSample> drained;
+  samples_held = 1;
+  EXPECT_EQ(power.drain(*device_, kNowUs, drained), State::kOk);
+  samples_held = 119;
+  EXPECT_EQ(power.drain(*device_, kNowUs, drained), State::kOk);
+  EXPECT_EQ(drained.size(), 119u);
+  samples_held = 200;
+  EXPECT_EQ(power.drain(*device_, kNowUs, drained), State::kFailed);
+  EXPECT_EQ(power.drain(*device_, kNowUs, drained), State::kOk);
+  EXPECT_EQ(drained.size(), 200u);
 }
 
 }  // namespace
