@@ -190,6 +190,17 @@ TEST_F(DeviceTest, LinksEndWhereTheDriverSaysSo) {
   EXPECT_EQ(read(Lane::kOnce).reading(MetricId::gpu_nvlink_links).u64(), 12u);
 }
 
+TEST_F(DeviceTest, AFailingLinkIsNotTheEndOfTheLinks) {
+  driver_.set(
+      "nvmlDeviceGetNvLinkState", +[](abi::Device, unsigned link, unsigned* is_up) {
+        *is_up = 1;
+        return link < 2 ? Return::kSuccess : Return::kInUse;
+      });
+  const Row row = read(Lane::kOnce);
+  EXPECT_EQ(row.state(MetricId::gpu_nvlink_links), State::kFailed);
+  EXPECT_EQ(row.state(MetricId::gpu_nvlink_remote_address, 1), State::kFailed);
+}
+
 TEST_F(DeviceTest, FansOfTheOldCall) {
   driver_.set(
       "nvmlDeviceGetFanSpeed", +[](abi::Device, unsigned* percent) {

@@ -46,6 +46,8 @@ State EventSet::watch(Device& device) {
 
 Answer<std::optional<Event>> EventSet::wait(unsigned timeout_ms) {
   abi::EventRecord record{};
+  // The wait before _v2 knows no instances and leaves them as they are.
+  record.gpu_instance_id = abi::kInstanceNone;
   // Not counted: it blocks by design, and its timeout is no failure.
   const Return code = library_->call<Call::kEventSetWait>(CallTrace{}, set_, &record, timeout_ms);
   if (code == Return::kTimeout) return std::nullopt;

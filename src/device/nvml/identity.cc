@@ -170,7 +170,7 @@ void read_links(Device& device, Row& row) {
     unsigned is_up = 0;
     const Return code = device.call<Call::kDeviceGetNvLinkState>(link, &is_up);
     if (code != Return::kSuccess) {
-      if (link > 0 || state_of(code) == State::kNotSupported) break;
+      if (state_of(code) == State::kNotSupported) break;  // behind the last link
       device.put(row, MetricId::gpu_nvlink_links, code, links);
       return row.set_absent(MetricId::gpu_nvlink_remote_address, state_of(code));
     }
