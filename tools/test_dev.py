@@ -25,6 +25,17 @@ def test_an_unknown_word_shows_the_usage_and_exits_2(arguments):
     assert "usage: ./dev" in result.stderr
 
 
+def test_an_environment_that_could_not_be_made_is_not_taken_for_one(tmp_path):
+    (tmp_path / "build").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/requirements.txt").write_text("--no-such-option\n")
+    script = f"source '{ROOT}/tools/dev/common.sh'; need_venv || exit 7"
+    bash = ["bash", "-euo", "pipefail", "-c", script]
+    result = subprocess.run(bash, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 7
+    assert not (tmp_path / "build/venv/requirements.txt").exists()
+
+
 def test_a_fuzzer_needs_whole_minutes():
     assert run("./dev", "fuzz", "--minutes", "soon").returncode == 2
 
