@@ -141,12 +141,12 @@ void Device::put_integer(Row& row, MetricId id, std::uint64_t number, Scale scal
   const catalog::Metric& metric = catalog::metric(id);
   const double value = static_cast<double>(number) * scale.times / scale.by;
   if (metric.type != Type::kU64) return put_value(row, id, value, instance);
-  if (!catalog::is_in_range(metric, value, power_limit_max_watts_)) {
+  std::uint64_t scaled = 0;
+  if (!catalog::is_in_range(metric, value, power_limit_max_watts_) ||
+      __builtin_mul_overflow(number, static_cast<std::uint64_t>(scale.times), &scaled)) {
     return row.set_reading(id, reject(), instance);
   }
-  row.set(id,
-          number * static_cast<std::uint64_t>(scale.times) / static_cast<std::uint64_t>(scale.by),
-          instance);
+  row.set(id, scaled / static_cast<std::uint64_t>(scale.by), instance);
 }
 
 void Device::put(Row& row, MetricId id, const Field& field, Scale scale, unsigned instance) {

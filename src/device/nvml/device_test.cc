@@ -61,6 +61,18 @@ TEST_F(DeviceTest, MasksStayExact) {
   EXPECT_EQ(gauge_.reading(MetricId::gpu_clock_event_reasons_mask).u64(), kMask);
 }
 
+TEST_F(DeviceTest, BytesThatDoNotFitAreInvalid) {
+  open();
+  Row slow(Scope::kGpu, Lane::kSlow);
+  const auto put_kib = [&](unsigned long long kib) {
+    device_->put(slow, MetricId::gpu_nvlink_transmit_bytes_total, Return::kSuccess, kib, kKibi);
+    return slow.reading(MetricId::gpu_nvlink_transmit_bytes_total);
+  };
+  EXPECT_EQ(put_kib((1ull << 54) - 1).u64(), ~0ull - 1023);
+  EXPECT_EQ(put_kib(1ull << 54).state, State::kInvalid);
+  EXPECT_EQ(tally_.rejected, 1u);
+}
+
 // Issue P002: 37, 4294967295, 41, 1200 in a row.
 TEST_F(DeviceTest, BlanksAndImpossibleValuesAreInvalidAndCounted) {
   open();

@@ -54,18 +54,25 @@ bool is_of_nvlink(MetricId metric) {
 // 0.01 % on an H200.
 constexpr double kNegligiblePercent = 0.1;
 
-// Counters that stood still show as 0/0 for DRAM. Others are dead without that: no engine did
-// anything, while the GPU is busy by another account.
+// Counters that stood still show as 0/0 for DRAM; where DRAM is not told, any other 0/0 stands for
+// it. (Where it is, a 0/0 elsewhere is that metric's own.) Others are dead without that: no engine
+// did anything, while the GPU is busy by another account.
 bool has_moved(const abi::GpmMetricsGet& request, Elsewhere elsewhere) {
   bool has_work = false;
+  bool has_nan = false;
+  bool has_dram = false;
   for (unsigned i = 0; i < request.num_metrics; ++i) {
     const abi::GpmMetric& metric = request.metrics[i];
     if (metric.nvml_return != Return::kSuccess) continue;
-    if (std::isnan(metric.value)) return false;
+    const bool is_dram = metric.metric_id == abi::gpm::kDramBandwidthUtil;
+    if (std::isnan(metric.value) && is_dram) return false;
+    has_dram = has_dram || is_dram;
+    has_nan = has_nan || std::isnan(metric.value);
     if (metric.metric_id <= abi::gpm::kFp16Util && metric.value > kNegligiblePercent) {
       has_work = true;
     }
   }
+  if (has_nan && !has_dram) return false;
   return has_work || elsewhere != Elsewhere::kBusy;
 }
 

@@ -19,16 +19,17 @@ namespace {
 constexpr const char* kSoname = "libnvidia-ml.so.1";
 
 // Where the file lies when the linker's cache does not know it: Debian, Ubuntu and SUSE, RHEL, the
-// NVIDIA GPU Operator's driver root, GKE, WSL.
+// NVIDIA GPU Operator's driver root of either, GKE, WSL.
 constexpr std::array kFolders = {
 #if defined(__aarch64__)
     "/usr/lib/aarch64-linux-gnu",
+    "/run/nvidia/driver/usr/lib/aarch64-linux-gnu",
 #else
     "/usr/lib/x86_64-linux-gnu",
+    "/run/nvidia/driver/usr/lib/x86_64-linux-gnu",
 #endif
     "/usr/lib64",
     "/usr/lib",
-    "/run/nvidia/driver/usr/lib/x86_64-linux-gnu",
     "/run/nvidia/driver/usr/lib64",
     "/usr/local/nvidia/lib64",
     "/home/kubernetes/bin/nvidia/lib64",
