@@ -71,8 +71,8 @@ bool is_zero_width(char32_t code) {
 // What moves the cursor, ends a line or turns the direction of what follows: the control characters
 // of ASCII and Latin-1, the line separators, the marks of bidirectional text.
 bool is_control(char32_t code) {
-  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x61c || code == 0x200e ||
+         code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -198,6 +198,9 @@ std::optional<std::string_view> nearest(std::string_view word,
   // A third of the word may differ: enough for typing errors, too little for another word.
   std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 2) + 1;
   for (const std::string_view candidate : known) {
+    // Lengths that differ too much decide it at once, also for a word of a megabyte.
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) >= best_distance) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best = candidate;

@@ -94,6 +94,11 @@ TEST(CleanTextTest, WhatControlsATerminalBecomesABlank) {
                        100),
             " exe.py")
       << "a change of direction";
+  EXPECT_EQ(clean_text("\xd8\x9c"
+                       "42",
+                       100),
+            " 42")
+      << "a mark of direction";
 }
 
 TEST(CleanTextTest, WhatIsNotUtf8BecomesTheReplacementCharacter) {
@@ -125,6 +130,12 @@ TEST(NearestTest, SuggestsWhatIsOneSlipAway) {
 TEST(NearestTest, SuggestsNothingForAnotherWord) {
   EXPECT_FALSE(nearest("banana", {"history", "events"}));
   EXPECT_FALSE(nearest("anything", {}));
+}
+
+// A request may hold any word: comparing it letter by letter with all names would take minutes.
+TEST(NearestTest, AWordOfAMegabyteIsNearNothingAtOnce) {
+  const std::vector<std::string_view> known(10'000, "gpu_memory_controller_active_ratio");
+  EXPECT_FALSE(nearest(std::string(1'000'000, 'a'), known));
 }
 
 TEST(DisplayWidthTest, CountsColumnsNotBytes) {
