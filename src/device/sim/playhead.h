@@ -17,15 +17,15 @@ namespace everywatt::sim {
 // player and the tests. 64-bit little-endian words, written and read singly, so any language can
 // map it or seek in it:
 //
-//   byte 0   magic "EWPLAY1\0"
-//        8   mode: 0 stepped, 1 real time
-//       16   position: played nanoseconds (stepped mode)
-//       24   origin: CLOCK_BOOTTIME nanoseconds of played time 0 (real time)
-//       32   rate: millionths of real time (real time)
-//       40   wall: nanoseconds since 1970 of played time 0; the driver's sample stamps follow from
-//       it 48   number of counted functions, then 8 bytes of zero 64   64 words: how often each
-//       fault of the scenario has fired, in the scenario's order
-//      576   64 bytes a function: its name, zero-padded to 56, then how often it was called
+// - byte 0: magic "EWPLAY1\0"
+// - byte 8: mode: 0 stepped, 1 real time
+// - byte 16: position: played nanoseconds (stepped mode)
+// - byte 24: origin: CLOCK_BOOTTIME nanoseconds of played time 0 (real time)
+// - byte 32: rate: millionths of real time (real time)
+// - byte 40: wall: nanoseconds since 1970 of played time 0; the stamps of samples follow from it
+// - byte 48: number of counted functions, then 8 bytes of zero
+// - byte 64: 64 words: how often each fault of the scenario has fired, in the scenario's order
+// - byte 576: 64 bytes a function: its name, zero-padded to 56, then how often it was called
 //
 // Only the mode, position, origin, rate and wall may be changed by others, at any time.
 struct PlayheadWords {
