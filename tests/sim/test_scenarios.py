@@ -74,6 +74,24 @@ print(outcome(n.nvmlEventSetWait_v2, events, 0))
     assert lines_of(simulation, script) == ["Timeout True", "8 13 1 True", "8 31 1 True", "Timeout"]
 
 
+def test_an_event_set_ends_with_the_library_that_made_it(simulation):
+    simulation.make("gemm")
+    simulation.append("[[event]]\nat_ms = 4000\nxid = 31\n")
+    script = """
+n.nvmlInit()
+events = n.nvmlEventSetCreate()
+n.nvmlDeviceRegisterEvents(n.nvmlDeviceGetHandleByIndex(0), n.nvmlEventTypeXidCriticalError, events)
+n.nvmlShutdown()
+n.nvmlInit()
+playhead.step_to(5_000)
+print(outcome(n.nvmlEventSetWait_v2, events, 0))
+handle = n.nvmlDeviceGetHandleByIndex(0)
+print(outcome(n.nvmlDeviceRegisterEvents, handle, n.nvmlEventTypeXidCriticalError, events))
+n.nvmlEventSetFree(events)
+"""
+    assert lines_of(simulation, script) == ["InvalidArgument", "InvalidArgument"]
+
+
 def test_readings_can_be_replaced_by_sentinels_and_by_counters_that_grow(simulation):
     simulation.make("gemm")
     simulation.append(

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device/sim/library/exports.h"
@@ -19,13 +20,17 @@ using abi::Return;
 
 namespace everywatt::nvml::abi {
 
+// Keeps the library whose GPUs it names: a caller may shut the library down before it frees a set.
 struct EventSetTag {
+  explicit EventSetTag(std::shared_ptr<Library> of) : library(std::move(of)) {}
+
   struct Registration {
     const Gpu* gpu;
     unsigned long long types;
     std::int64_t since_ns;  // played; earlier events are not for this set
     std::size_t delivered;  // of the scenario's events, in time order, for this GPU
   };
+  const std::shared_ptr<Library> library;
   std::mutex mutex;
   std::vector<Registration> registrations;
 };
@@ -95,7 +100,7 @@ Return wait(Call call, EventSet set, EventRecord* out, unsigned timeout_ms) {
   const auto deadline = SteadyClock::now() + std::chrono::milliseconds(timeout_ms);
   const Entry entry = enter(call);
   if (entry.outcome) return *entry.outcome;
-  if (!set || !out) return Return::kInvalidArgument;
+  if (!set || !out || set->library != entry.library) return Return::kInvalidArgument;
   while (true) {
     if (take_event(*entry.library, *set, *out)) return Return::kSuccess;
     const auto left = deadline - SteadyClock::now();
@@ -117,13 +122,13 @@ Return nvmlEventSetCreate(EventSet* out) {
   const Entry entry = enter("nvmlEventSetCreate");
   if (entry.outcome) return *entry.outcome;
   if (!out) return Return::kInvalidArgument;
-  *out = std::make_unique<abi::EventSetTag>().release();
+  *out = std::make_unique<abi::EventSetTag>(entry.library).release();
   return Return::kSuccess;
 }
 
 Return nvmlDeviceRegisterEvents(Device device, unsigned long long types, EventSet set) {
   return on_gpu("nvmlDeviceRegisterEvents", device, [&](Gpu& gpu, const Moment& moment) {
-    if (!set) return Return::kInvalidArgument;
+    if (!set || set->library->find(device) != &gpu) return Return::kInvalidArgument;
     if ((types & ~kSupportedEvents) != 0) return Return::kNotSupported;
     const std::lock_guard lock(set->mutex);
     set->registrations.push_back({&gpu, types, moment.played_ns, 0});
