@@ -57,9 +57,9 @@ EnergyGrowth::Step EnergyGrowth::see(double joules, std::int64_t time_ns, double
   return {.is_rejected = true};
 }
 
-double PowerIntegral::see(double watts, std::int64_t time_ns) {
+double PowerIntegral::see(double watts, std::int64_t time_ns, std::int64_t longest_hold_ns) {
   const std::int64_t held_ns = time_ns - time_ns_;
-  const bool is_held = time_ns_ != 0 && held_ns > 0 && held_ns <= kLongestHoldNs;
+  const bool is_held = time_ns_ != 0 && held_ns > 0 && held_ns <= longest_hold_ns;
   const double joules = is_held ? watts_ * static_cast<double>(held_ns) / 1e9 : 0;
   if (held_ns > 0) {
     watts_ = watts;

@@ -53,13 +53,12 @@ class EnergyGrowth {
   std::optional<Reading> rejected_;
 };
 
-// Energy from power readings, each held until the next one. A pause longer than `kLongestHold` adds
-// nothing: what happened in it was not seen. Pure.
+// Energy from power readings, each held until the next one. A pause longer than `longest_hold_ns`
+// adds nothing: what happened in it was not seen. Pure.
 class PowerIntegral {
  public:
-  static constexpr std::int64_t kLongestHoldNs = 2'000'000'000;
   // The joules since the last reading.
-  double see(double watts, std::int64_t time_ns);
+  double see(double watts, std::int64_t time_ns, std::int64_t longest_hold_ns);
 
  private:
   double watts_ = 0;

@@ -77,23 +77,23 @@ TEST(EnergyGrowth, UnknownLimitAllowsWhatAnyBoardDraws) {
 
 TEST(PowerIntegral, HoldsEachReadingUntilTheNext) {
   PowerIntegral integral;
-  EXPECT_EQ(integral.see(100, 10 * kSecond), 0);
-  EXPECT_EQ(integral.see(300, 11 * kSecond), 100);
-  EXPECT_EQ(integral.see(300, 11 * kSecond + kSecond / 2), 150);
+  EXPECT_EQ(integral.see(100, 10 * kSecond, 2 * kSecond), 0);
+  EXPECT_EQ(integral.see(300, 11 * kSecond, 2 * kSecond), 100);
+  EXPECT_EQ(integral.see(300, 11 * kSecond + kSecond / 2, 2 * kSecond), 150);
 }
 
 TEST(PowerIntegral, PauseAddsNothing) {
   PowerIntegral integral;
-  integral.see(100, 10 * kSecond);
-  EXPECT_EQ(integral.see(100, 20 * kSecond), 0);
-  EXPECT_EQ(integral.see(100, 21 * kSecond), 100);
+  integral.see(100, 10 * kSecond, 2 * kSecond);
+  EXPECT_EQ(integral.see(100, 20 * kSecond, 2 * kSecond), 0);
+  EXPECT_EQ(integral.see(100, 21 * kSecond, 2 * kSecond), 100);
 }
 
 TEST(PowerIntegral, ReadingFromBeforeIsLeftOut) {
   PowerIntegral integral;
-  integral.see(100, 10 * kSecond);
-  EXPECT_EQ(integral.see(500, 9 * kSecond), 0);
-  EXPECT_EQ(integral.see(100, 11 * kSecond), 100);
+  integral.see(100, 10 * kSecond, 2 * kSecond);
+  EXPECT_EQ(integral.see(500, 9 * kSecond, 2 * kSecond), 0);
+  EXPECT_EQ(integral.see(100, 11 * kSecond, 2 * kSecond), 100);
 }
 
 }  // namespace

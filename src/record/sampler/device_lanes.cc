@@ -162,7 +162,10 @@ void DeviceLanes::begin(nvml::Device device) {
   if (power_) power_->reset();
   if (gpu == GpuIs::kAnother || !gauge_writer_.read_last(gauge_seen_)) gauge_seen_.clear();
   if (gpu == GpuIs::kAnother || !slow_writer_.read_last(slow_seen_)) slow_seen_.clear();
-  totals_.begin(gpu, slow_seen_, device_->power_limit_max_watts());
+  totals_.begin(gpu, {.last_gauge = gauge_seen_,
+                      .last_slow = slow_seen_,
+                      .power_limit_max_watts = device_->power_limit_max_watts(),
+                      .gauge_period_ns = tickers_[kGauge].period_ns()});
   slow_before_.clear();
   utilization_.reset();
   is_identity_due_ = true;
@@ -386,6 +389,8 @@ void DeviceLanes::read_identity() {
   once_.time_ns = now_ns();
   once_reader_.reset();
   once_reader_.read(*device_, kTotalsNs, once_);
+  // Known since it was opened: a GPU that is lost meanwhile must be known again when it is back.
+  once_.set_text(MetricId::gpu_uuid, device_->uuid());
   readings_ += count_values(once_);
   once_writer_.append(once_);
   if (!has_before || before.text(MetricId::gpu_uuid) != device_->uuid()) return;

@@ -10,15 +10,16 @@
 
 namespace everywatt::sampler {
 
-// Waits for the driver's events and passes each to its GPU, until asked to stop (noticed within a
-// quarter of a second). Errors of the wait slow it down and are logged once; the wait goes on,
-// since only a success or a timeout proves that the stream is alive.
+// Waits for the driver's events and passes each to its GPU, until asked to stop (noticed within
+// half a second). Errors of the wait slow it down and are logged once; the wait goes on, since only
+// a success or a timeout proves that the stream is alive.
 void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWatch>> gpus,
                   const std::stop_token& stop);
 
-// Makes the blocking PCIe call for each GPU that wants it, every `period_ns`, until asked to stop.
+// Makes the blocking PCIe call for each GPU that wants it, every periods.pcie_ns, until asked to
+// stop. Its calls are counted in `tally`.
 void watch_pcie(nvml::Library& library, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                const Shared& shared, const std::stop_token& stop);
+                const Options& options, Tally& tally, const std::stop_token& stop);
 
 // Sleeps, but not beyond the request to stop.
 void pause(std::int64_t duration_ns, const std::stop_token& stop);

@@ -64,6 +64,7 @@ void GpuWatch::attach(nvml::Library& library, nvml::EventSet* events) {
 
 void GpuWatch::detach() {
   handle_.store(nullptr, std::memory_order_release);
+  wants_pcie_.store(false, std::memory_order_relaxed);
   for (const auto& mig : migs_) {
     if (mig->is_begun()) mig->end(State::kNotRead);
   }
@@ -115,7 +116,9 @@ void GpuWatch::close(State why, std::int64_t now_ns) {
   handle_.store(nullptr, std::memory_order_release);
   wants_pcie_.store(false, std::memory_order_relaxed);
   for (const auto& mig : migs_) {
-    if (mig->is_begun()) mig->end(why);
+    if (!mig->is_begun()) continue;
+    mig->end(why);
+    shared_.file.set_status(mig->slot(), status_of(why), now_ns);
   }
   if (lanes_->is_begun()) lanes_->end(why);
   set_status(status_of(why), now_ns);
@@ -138,6 +141,8 @@ void GpuWatch::run_due() {
     if (is_asleep && condition_ != Condition::kSuspended) {
       if (lanes_->is_begun()) lanes_->end(State::kNotRead);
       handle_.store(nullptr, std::memory_order_release);
+      // The call would wake it.
+      wants_pcie_.store(false, std::memory_order_relaxed);
       set_status(DeviceStatus::kSuspended, now_ns);
       condition_ = Condition::kSuspended;
     } else if (!is_asleep && condition_ == Condition::kSuspended) {
@@ -230,9 +235,7 @@ void GpuWatch::refresh_migs(std::int64_t now_ns) {
   for (const auto& mig : migs_) {
     if (!mig->is_begun()) continue;
     const auto same = std::ranges::find(instances, mig->device().uuid(), &nvml::Device::uuid);
-    if (same != instances.end()) continue;
-    mig->end(State::kNotRead);
-    shared_.file.set_status(mig->slot(), DeviceStatus::kGone, now_ns);
+    if (same == instances.end()) mig->end(State::kNotRead);
   }
   for (nvml::Device& instance : instances) {
     DeviceLanes* const lanes = lanes_for_mig(instance);
@@ -240,6 +243,10 @@ void GpuWatch::refresh_migs(std::int64_t now_ns) {
     shared_.file.device(lanes->slot()).index.store(instance.index(), std::memory_order_release);
     lanes->begin(std::move(instance));
     shared_.file.set_status(lanes->slot(), DeviceStatus::kOk, now_ns);
+  }
+  // Also those that were lost with their GPU and did not come back with it.
+  for (const auto& mig : migs_) {
+    if (!mig->is_begun()) shared_.file.set_status(mig->slot(), DeviceStatus::kGone, now_ns);
   }
 }
 

@@ -19,6 +19,7 @@ using nvml::abi::Return;
 using recorder::DeviceStatus;
 
 unsigned layout = 0;  // a bit an instance
+bool is_lost = false;
 
 Device instance_handle(unsigned place) {
   return FakeDriver::handle(100 + place);
@@ -36,6 +37,7 @@ Return uuid_of(Device device, char* text, unsigned) {
 }
 
 Return memory_of(Device device, nvml::abi::MemoryV2* memory) {
+  if (is_lost) return Return::kGpuIsLost;
   memory->total = is_instance(device) ? 10 : 80;
   memory->used = device == instance_handle(1) ? 5 : 1;
   memory->free = memory->total - memory->used;
@@ -48,7 +50,7 @@ class MigTest : public LanesFixture {
     driver_.set(
         "nvmlDeviceGetHandleByPciBusId_v2", +[](const char*, Device* device) {
           *device = FakeDriver::handle(0);
-          return Return::kSuccess;
+          return is_lost ? Return::kGpuIsLost : Return::kSuccess;
         });
     driver_.set("nvmlDeviceGetUUID", uuid_of);
     driver_.set("nvmlDeviceGetMemoryInfo_v2", memory_of);
@@ -128,6 +130,21 @@ TEST_F(MigTest, LayoutThatChangesMovesSlots) {
   EXPECT_EQ(reader_->device(mig_slot(1)).status, DeviceStatus::kOk);
   EXPECT_EQ(row(mig_slot(1), Lane::kOnce).text(MetricId::gpu_uuid), "MIG-1");
   EXPECT_THAT(event_lines(), testing::ElementsAre("mig_changed 0 the MIG layout changed"));
+}
+
+TEST_F(MigTest, InstancesAreLostWithTheirGpu) {
+  layout = 0b11;
+  begin(device("gemm"), 1);
+  run_until_ms(1'000);
+  is_lost = true;
+  run_until_ms(2'000);
+  EXPECT_EQ(reader_->device(mig_slot(0)).status, DeviceStatus::kLost);
+  EXPECT_EQ(reader_->device(mig_slot(1)).status, DeviceStatus::kLost);
+  is_lost = false;
+  layout = 0b01;
+  run_until_ms(10'000);
+  EXPECT_EQ(reader_->device(mig_slot(0)).status, DeviceStatus::kOk);
+  EXPECT_EQ(reader_->device(mig_slot(1)).status, DeviceStatus::kGone);
 }
 
 TEST_F(MigTest, NoLayoutHasNoInstances) {

@@ -42,6 +42,8 @@ struct Sampler::Parts {
         file(to),
         events(event_writer, options.clock, options.wall_clock),
         allowance(options.gpm_cpu_ratio, options.clock()),
+        own_tally(tallies.add()),
+        pcie_tally(tallies.add()),
         self(self_writer) {}
 
   base::Status add_gpus(std::vector<std::string> addresses);
@@ -58,6 +60,9 @@ struct Sampler::Parts {
   EventLog events;
   CpuAllowance allowance;
   TallyBook tallies;
+  // One a thread and not one a start: a driver that is not there is tried for ever.
+  Tally& own_tally;
+  Tally& pcie_tally;
   SelfRow self;
   const Shared shared{options, file, events, allowance, tallies};
   std::mutex gpus_mutex;  // guards the growth of `gpus` against lease()
@@ -87,7 +92,7 @@ base::Status Sampler::Parts::add_gpus(std::vector<std::string> addresses) {
 base::Result<std::unique_ptr<nvml::Library>> Sampler::Parts::open_library() {
   // The start of the library concerns no GPU: its breadcrumb is the machine's.
   const std::vector<std::uint32_t> nodes = file.slots(Scope::kNode);
-  nvml::CallTrace trace{.tally = &tallies.add().calls()};
+  nvml::CallTrace trace{.tally = &own_tally.calls()};
   if (!nodes.empty()) {
     recorder::DeviceSlot& node = file.device(nodes.front());
     trace.call = &node.call;
@@ -100,8 +105,7 @@ base::Result<std::unique_ptr<nvml::Library>> Sampler::Parts::open_library() {
 
 void Sampler::Parts::enumerate(nvml::Library& library) {
   if (!options.pci_addresses.empty() || !gpus.empty()) return;
-  const nvml::Answer<unsigned> count =
-      nvml::Device::count(library, {.tally = &tallies.add().calls()});
+  const nvml::Answer<unsigned> count = nvml::Device::count(library, {.tally = &own_tally.calls()});
   if (!count) return;
   const base::Status added = add_gpus(std::vector<std::string>(*count));
   if (!added) base::log(base::LogLevel::kError, added.error().message);
@@ -132,7 +136,7 @@ void Sampler::Parts::keep_house(std::int64_t now_ns) {
 // One span with the driver: ends when asked to, or when the driver was shut down under us.
 void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
   std::optional<nvml::EventSet> event_set;
-  if (auto opened = nvml::EventSet::open(library, {.tally = &tallies.add().calls()})) {
+  if (auto opened = nvml::EventSet::open(library, {.tally = &own_tally.calls()})) {
     event_set.emplace(std::move(*opened));
   }
   std::vector<std::jthread> threads;
@@ -144,8 +148,9 @@ void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
     threads.emplace_back(
         [&, this](const std::stop_token& own) { watch_events(*event_set, gpus, own); });
   }
-  threads.emplace_back(
-      [&, this](const std::stop_token& own) { watch_pcie(library, gpus, shared, own); });
+  threads.emplace_back([&, this](const std::stop_token& own) {
+    watch_pcie(library, gpus, shared.options, pcie_tally, own);
+  });
 
   Ticker ticker(kSecond, 0, options.clock());
   while (!stop.stop_requested() && !is_driver_gone()) {

@@ -47,8 +47,8 @@ struct Options {
   GpmPace gpm_pace = GpmPace::kAdaptive;
   // CPU that fast GPM may cost all GPUs together, as a share of one core.
   double gpm_cpu_ratio = 0.01;
-  // How long until a missing library, driver or lost GPU is tried again; doubled each time up to
-  // the second.
+  // How long until a missing library or driver is tried again, and a lost GPU: for that one doubled
+  // each time up to the second.
   std::int64_t retry_ns = 2'000'000'000;
   std::int64_t retry_max_ns = 60'000'000'000;
   base::Clock clock = base::boottime_ns;

@@ -4,6 +4,7 @@
 #include "record/sampler/sampler.h"
 
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <functional>
@@ -114,6 +115,25 @@ TEST_F(SamplerTest, AbsentLibraryIsToldOnceAndTriedAgain) {
   });
   EXPECT_EQ(status_of(0), DeviceStatus::kOk);
   EXPECT_THAT(event_lines(), ElementsAre(HasSubstr("driver_absent 0 no usable NVIDIA library")));
+}
+
+// A driver that is not there is tried for days.
+TEST(TallyBook, KnowsOnlySoManyThreadsHoweverOftenTheLibraryIsTried) {
+  const auto file = *recorder::File::create_anonymous(recorder::live_layout({.gpus = 1}));
+  unsigned tries = 0;
+  std::stop_source stop;
+  Options options;
+  options.retry_ns = 1;
+  options.pci_addresses = {"0000:01:00.0"};
+  options.library.resolve = [&](const char*) -> void* {
+    if (++tries == 200) stop.request_stop();
+    return nullptr;
+  };
+  const auto sampler = Sampler::open(options, *file);
+  ASSERT_TRUE(sampler);
+  const std::size_t before = ::mallinfo2().uordblks;
+  (*sampler)->run(stop.get_token());
+  EXPECT_LT(::mallinfo2().uordblks, before + 64 * 1024);
 }
 
 TEST_F(SamplerTest, EventOfTheDriverIsInTheRecorderAtOnce) {

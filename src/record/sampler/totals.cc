@@ -13,7 +13,6 @@ using catalog::Reading;
 using catalog::Row;
 using catalog::State;
 
-constexpr std::int64_t kLongestHoldNs = 2'000'000'000;
 // Utilization is refreshed each 200 ms at the driver; ticks are not that exact.
 constexpr std::int64_t kRefreshNs = 180'000'000;
 constexpr double kPowerMaxFactor = 3;  // as for the range of power readings
@@ -23,18 +22,23 @@ constexpr double kPowerMaxFactor = 3;  // as for the range of power readings
 Totals::Totals(recorder::Writer writer)
     : writer_(writer), row_(catalog::Scope::kGpu, catalog::Lane::kTotals) {}
 
-void Totals::begin(GpuIs gpu, const Row& last_slow, double power_limit_max_watts) {
-  power_limit_max_watts_ = power_limit_max_watts;
+void Totals::begin(GpuIs gpu, const Start& start) {
+  power_limit_max_watts_ = start.power_limit_max_watts;
+  longest_hold_ns_ = std::max(kLongestHoldNs, 2 * start.gauge_period_ns);
   if (gpu == GpuIs::kAnother || !writer_.read_last(row_)) row_.clear();
   held_since_ns_ = 0;
   observed_ns_ = 0;
   integral_ = {};
-  energy_ = {};
-  corrected_ = {};
-  uncorrected_ = {};
-  power_violation_ = {};
-  thermal_violation_ = {};
-  if (gpu == GpuIs::kAnother) return;
+  if (gpu == GpuIs::kAnother) {
+    energy_ = {};
+    corrected_ = {};
+    uncorrected_ = {};
+    power_violation_ = {};
+    thermal_violation_ = {};
+    return;
+  }
+  // Where the last rows say only that the GPU was lost, what was seen before that still holds.
+  const Row& last_slow = start.last_slow;
   const auto base = [&](MetricId id, auto set) {
     if (const Reading last = last_slow.reading(id); last.is_ok()) set(last);
   };
@@ -46,6 +50,8 @@ void Totals::begin(GpuIs gpu, const Row& last_slow, double power_limit_max_watts
        [&](Reading last) { uncorrected_.set_base(last.u64()); });
   base(MetricId::gpu_thermal_violation_seconds_total,
        [&](Reading last) { thermal_violation_.set_base(last.f64()); });
+  const Reading power = start.last_gauge.reading(MetricId::gpu_power_violation_seconds_total);
+  if (power.is_ok()) power_violation_.set_base(power.f64());
 }
 
 // A sum whose source is there begins at 0; one without a source is absent for the source's reason.
@@ -84,7 +90,7 @@ void Totals::see_gauge(const Row& row) {
   const Reading power = instant.is_ok() ? instant : row.reading(MetricId::gpu_power_watts);
   if (has_source(MetricId::gpu_energy_integrated_joules_total, power) &&
       power_source_ == PowerSource::kGauge) {
-    integrate(power.f64(), row.time_ns);
+    integrate(power.f64(), row.time_ns, longest_hold_ns_);
   }
   const Reading violation = row.reading(MetricId::gpu_power_violation_seconds_total);
   if (has_source(MetricId::gpu_power_violation_accumulated_seconds_total, violation)) {
@@ -99,7 +105,7 @@ void Totals::see_held(const Row& row) {
       std::ranges::any_of(catalog::schema(catalog::Scope::kGpu, catalog::Lane::kGauge).metrics,
                           [&](MetricId id) { return row.state(id) == State::kOk; });
   const std::int64_t held_ns = row.time_ns - held_since_ns_;
-  if (is_fresh && held_since_ns_ != 0 && held_ns > 0 && held_ns <= kLongestHoldNs) {
+  if (is_fresh && held_since_ns_ != 0 && held_ns > 0 && held_ns <= longest_hold_ns_) {
     count_held(static_cast<double>(held_ns) / 1e9);
   }
   held_since_ns_ = is_fresh ? row.time_ns : 0;
@@ -148,9 +154,9 @@ void Totals::see_gpm(const Row& row) {
           catalog::kRatioBands, active.f64(), active.f64());
 }
 
-void Totals::integrate(double watts, std::int64_t time_ns) {
+void Totals::integrate(double watts, std::int64_t time_ns, std::int64_t longest_hold_ns) {
   has_source(MetricId::gpu_energy_integrated_joules_total, Reading::of(watts));
-  add(MetricId::gpu_energy_integrated_joules_total, integral_.see(watts, time_ns));
+  add(MetricId::gpu_energy_integrated_joules_total, integral_.see(watts, time_ns, longest_hold_ns));
   const Reading limit = power_limit_max_watts_ > 0 ? Reading::of(power_limit_max_watts_)
                                                    : Reading::absent(State::kNotSupported);
   has_source(MetricId::gpu_power_sampled_watts_sum, limit);

@@ -19,20 +19,27 @@ enum class PowerSource { kBuffer, kGauge };
 // while the machine is up. One thread.
 //
 // Time between two readings counts as what the first one said, but not when they lie further apart
-// than two seconds: what was not seen is not counted.
+// than two seconds, or than two periods of the gauges if those are longer: what was not seen is not
+// counted.
 class Totals {
  public:
   explicit Totals(recorder::Writer writer);
 
-  // Goes on from the ring. `last_slow` is the newest row of the slow lane, or an empty one: the
-  // driver's counts are counted from there.
-  void begin(GpuIs gpu, const catalog::Row& last_slow, double power_limit_max_watts);
+  struct Start {
+    // The newest rows of these lanes, or empty ones: the driver's counts are counted from there.
+    const catalog::Row& last_gauge;
+    const catalog::Row& last_slow;
+    double power_limit_max_watts = 0;
+    std::int64_t gauge_period_ns = 0;
+  };
+  // Goes on from the ring.
+  void begin(GpuIs gpu, const Start& start);
 
   void see_gauge(const catalog::Row& row);
   void see_gpm(const catalog::Row& row);
   void see_slow(const catalog::Row& row);
   // A sample of the driver's power buffer with its boottime.
-  void see_power(double watts, std::int64_t time_ns) { integrate(watts, time_ns); }
+  void see_power(double watts, std::int64_t time_ns) { integrate(watts, time_ns, kLongestHoldNs); }
   // What power is summed from: the buffer where there is one, and nothing until that is known.
   void set_power_source(PowerSource source) { power_source_ = source; }
   // Whether a process holds memory of the device.
@@ -44,6 +51,8 @@ class Totals {
   const catalog::Row& row() const { return row_; }
 
  private:
+  static constexpr std::int64_t kLongestHoldNs = 2'000'000'000;
+
   bool has_source(catalog::MetricId id, const catalog::Reading& source);
   void count_held(double seconds);
   void add(catalog::MetricId id, double more, unsigned instance = 0);
@@ -52,12 +61,13 @@ class Totals {
                double value, double value_in_bounds);
   void see_held(const catalog::Row& row);
   void see_refresh(const catalog::Row& row);
-  void integrate(double watts, std::int64_t time_ns);
+  void integrate(double watts, std::int64_t time_ns, std::int64_t longest_hold_ns);
   void see_errors(const catalog::Row& row);
 
   recorder::Writer writer_;
   catalog::Row row_;
   double power_limit_max_watts_ = 0;
+  std::int64_t longest_hold_ns_ = kLongestHoldNs;  // of a gauge
 
   // What the gauge said last, and when.
   std::int64_t held_since_ns_ = 0;

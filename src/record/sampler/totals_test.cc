@@ -22,7 +22,13 @@ class TotalsTest : public testing::Test {
   TotalsTest()
       : file_(*recorder::File::create_anonymous(recorder::live_layout({.gpus = 1}))),
         totals_(writer()) {
-    totals_.begin(GpuIs::kAnother, slow_, 700);
+    begin(totals_, GpuIs::kAnother);
+  }
+  void begin(Totals& totals, GpuIs gpu, std::int64_t gauge_period_ms = 100) {
+    totals.begin(gpu, {.last_gauge = gauge_,
+                       .last_slow = slow_,
+                       .power_limit_max_watts = 700,
+                       .gauge_period_ns = gauge_period_ms * kMs});
   }
   recorder::Writer writer() {
     return *file_->writer(file_->slots(Scope::kGpu).front(), Lane::kTotals);
@@ -70,6 +76,20 @@ TEST_F(TotalsTest, GapIsNotCounted) {
   see_gauge(9'000, 0.5);
   see_gauge(9'100, 0.5);
   EXPECT_NEAR(sum(MetricId::gpu_observed_seconds_total), 0.1, 1e-9);
+}
+
+TEST_F(TotalsTest, GaugesReadRarelyAreCountedToo) {
+  begin(totals_, GpuIs::kAnother, 5'000);
+  totals_.set_power_source(PowerSource::kGauge);
+  gauge_.set(MetricId::gpu_power_watts, 100.0);
+  gauge_.set(MetricId::gpu_utilization_ratio, 0.5);
+  for (const std::int64_t ms : {5'000, 10'000, 25'000}) {
+    gauge_.time_ns = ms * kMs;
+    totals_.see_gauge(gauge_);
+  }
+  EXPECT_EQ(sum(MetricId::gpu_observed_seconds_total), 5) << "15 s are a gap";
+  EXPECT_EQ(sum(MetricId::gpu_busy_seconds_total), 5);
+  EXPECT_EQ(sum(MetricId::gpu_energy_integrated_joules_total), 500);
 }
 
 TEST_F(TotalsTest, HeldIdleNeedsAHolderAndNoWork) {
@@ -146,7 +166,7 @@ TEST_F(TotalsTest, AnotherProcessGoesOnWhereTheRingEnds) {
   totals_.see_slow(slow_);
   totals_.write(1'100 * kMs);
   Totals next(writer());
-  next.begin(GpuIs::kTheSame, slow_, 700);
+  begin(next, GpuIs::kTheSame);
   slow_.set(MetricId::gpu_energy_joules_total, 1'500.0);
   slow_.time_ns = 5'000 * kMs;
   next.see_slow(slow_);
@@ -155,12 +175,39 @@ TEST_F(TotalsTest, AnotherProcessGoesOnWhereTheRingEnds) {
       << "what was used while nobody counted";
 }
 
+TEST_F(TotalsTest, WhatTheDriverCountedWhileNobodyLookedIsNotForgotten) {
+  const auto see = [this](Totals& totals, double violation, double joules, std::int64_t ms) {
+    gauge_.time_ns = slow_.time_ns = ms * kMs;
+    gauge_.set(MetricId::gpu_power_violation_seconds_total, violation);
+    slow_.set(MetricId::gpu_energy_joules_total, joules);
+    totals.see_gauge(gauge_);
+    totals.see_slow(slow_);
+  };
+  see(totals_, 1.5, 1'000, 1'000);
+  totals_.write(1'000 * kMs);
+  Totals next(writer());
+  begin(next, GpuIs::kTheSame);
+  see(next, 2.25, 1'200, 3'000);
+  EXPECT_EQ(next.row().reading(MetricId::gpu_power_violation_accumulated_seconds_total).f64(),
+            0.75);
+  EXPECT_EQ(next.row().reading(MetricId::gpu_energy_accumulated_joules_total).f64(), 200);
+  next.write(3'000 * kMs);
+
+  // Lost for a while: the newest rows say no more than that.
+  gauge_.set_all_absent(State::kLost);
+  slow_.set_all_absent(State::kLost);
+  begin(next, GpuIs::kTheSame);
+  see(next, 3.0, 1'300, 5'000);
+  EXPECT_EQ(next.row().reading(MetricId::gpu_power_violation_accumulated_seconds_total).f64(), 1.5);
+  EXPECT_EQ(next.row().reading(MetricId::gpu_energy_accumulated_joules_total).f64(), 300);
+}
+
 TEST_F(TotalsTest, AnotherGpuStartsAtZero) {
   see_gauge(1'000, 0.5);
   see_gauge(1'100, 0.5);
   totals_.write(1'100 * kMs);
   Totals next(writer());
-  next.begin(GpuIs::kAnother, slow_, 700);
+  begin(next, GpuIs::kAnother);
   EXPECT_EQ(next.row().state(MetricId::gpu_observed_seconds_total), State::kNotRead);
 }
 
