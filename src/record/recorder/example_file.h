@@ -61,6 +61,7 @@ inline std::vector<std::byte> example_image(std::uint64_t rows) {
   auto* entry = reinterpret_cast<RingEntry*>(image.data() + tables.ring_offset);
   entry->allocated = 1;
   auto* words = reinterpret_cast<Word*>(image.data() + tables.rings[0].offset);
+  const RingPlace place{.capacity = entry->capacity, .row_words = entry->row_words};
   for (std::uint64_t i = 0; i < rows; ++i) {
     const bool is_due = i % 2 == 0;
     const catalog::Reading utilization = is_due ? catalog::Reading::of(0.25) : catalog::Reading{};
@@ -69,7 +70,7 @@ inline std::vector<std::byte> example_image(std::uint64_t rows) {
     const std::array<std::uint64_t, 1> states{static_cast<std::uint64_t>(utilization.state) |
                                               static_cast<std::uint64_t>(used.state) << 4};
     const std::array<std::uint64_t, 2> cells{utilization.bits, used.bits};
-    publish_row(*entry, words, head, states, cells);
+    publish_row(*entry, words, place, head, states, cells);
   }
   return image;
 }

@@ -204,7 +204,7 @@ TEST(RecorderTorture, TheTwoAlgorithmsAreFreeOfRaces) {
     while (!control.is_over.load(std::memory_order_relaxed)) {
       const std::uint64_t sequence = entry.published.load(std::memory_order_relaxed);
       cells.fill(pattern_word(sequence, 0, 0));
-      publish_row(entry, rows.data(), head, states, cells);
+      publish_row(entry, rows.data(), place, head, states, cells);
     }
   };
   const auto read = [&](unsigned self) {

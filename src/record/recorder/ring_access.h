@@ -24,15 +24,18 @@ struct RingPlace {
 enum RowWord : std::size_t { kCheckWord, kTimeWord, kWindowStartWord, kWindowEndWord };
 static_assert(kWindowEndWord + 1 == kRowHeaderWords);
 
-// Writes and publishes the next row. `head` is time, window start, window end; states and cells
-// fill the row. REQUIRES: the caller is the ring's only writer; the sizes add up to the ring's row.
-inline void publish_row(RingEntry& ring, Word* rows, std::span<const std::uint64_t, 3> head,
+// Writes and publishes the next row. The shape is the caller's own copy: others may write to the
+// file, and what they do to its numbers must not lead out of it. `head` is time, window start,
+// window end; states and cells fill the row. REQUIRES: the caller is the ring's only writer; the
+// sizes add up to the ring's row.
+inline void publish_row(RingEntry& ring, Word* rows, const RingPlace& place,
+                        std::span<const std::uint64_t, 3> head,
                         std::span<const std::uint64_t> states,
                         std::span<const std::uint64_t> cells) {
   // Acquire for the sake of the first row after a change of writers: what the earlier one published
   // comes before all of ours.
   const std::uint64_t sequence = ring.published.load(std::memory_order_acquire);
-  Word* const slot = rows + sequence % ring.capacity * ring.row_words;
+  Word* const slot = rows + place.slot_word(sequence);
   // After a writer's death it may already say so; it must never be taken back, for a reader may
   // still hold words of the unfinished row.
   ring.reserved.store(sequence + 1, std::memory_order_release);

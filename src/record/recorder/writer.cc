@@ -152,7 +152,8 @@ base::Result<Writer> File::writer(std::uint32_t device, catalog::Lane lane) {
     entry->allocated.store(1, std::memory_order_release);
   }
   const auto scope = static_cast<catalog::Scope>(tables_->devices[device].scope);
-  return Writer(entry, reinterpret_cast<Word*>(at(found->offset)), scope, lane);
+  return Writer(entry, reinterpret_cast<Word*>(at(found->offset)),
+                {.capacity = found->capacity, .row_words = found->row_words}, scope, lane);
 }
 
 DeviceSlot& File::device(std::uint32_t slot) {
@@ -188,7 +189,7 @@ void Writer::append(const catalog::Row& row) {
   CHECK(row.scope() == scope_ && row.lane() == lane_);
   const std::array<std::uint64_t, 3> head{to_word(row.time_ns), to_word(row.window_start_ns),
                                           to_word(row.window_end_ns)};
-  publish_row(*ring_, rows_, head, row.states(), row.cells());
+  publish_row(*ring_, rows_, place_, head, row.states(), row.cells());
 }
 
 bool Writer::read_last(catalog::Row& row) const {
@@ -196,9 +197,8 @@ bool Writer::read_last(catalog::Row& row) const {
   row.clear();
   const std::uint64_t next = published();
   if (next == 0) return false;
-  const RingPlace place{.capacity = ring_->capacity, .row_words = ring_->row_words};
-  std::vector<std::uint64_t> words(place.row_words);
-  if (copy_row(*ring_, rows_, place, next - 1, words.data()) != RowState::kOk) return false;
+  std::vector<std::uint64_t> words(place_.row_words);
+  if (copy_row(*ring_, rows_, place_, next - 1, words.data()) != RowState::kOk) return false;
   row.time_ns = static_cast<std::int64_t>(words[kTimeWord]);
   row.window_start_ns = static_cast<std::int64_t>(words[kWindowStartWord]);
   row.window_end_ns = static_cast<std::int64_t>(words[kWindowEndWord]);
@@ -214,7 +214,7 @@ std::uint64_t Writer::published() const {
 }
 
 std::uint64_t Writer::capacity() const {
-  return ring_->capacity;
+  return place_.capacity;
 }
 
 }  // namespace everywatt::recorder

@@ -12,6 +12,7 @@
 #include "catalog/row.h"
 #include "record/recorder/format.h"
 #include "record/recorder/layout.h"
+#include "record/recorder/ring_access.h"
 
 namespace everywatt::recorder {
 
@@ -33,11 +34,13 @@ class Writer {
 
  private:
   friend class File;
-  Writer(RingEntry* ring, Word* rows, catalog::Scope scope, catalog::Lane lane)
-      : ring_(ring), rows_(rows), scope_(scope), lane_(lane) {}
+  Writer(RingEntry* ring, Word* rows, const RingPlace& place, catalog::Scope scope,
+         catalog::Lane lane)
+      : ring_(ring), rows_(rows), place_(place), scope_(scope), lane_(lane) {}
 
   RingEntry* ring_ = nullptr;
   Word* rows_ = nullptr;
+  RingPlace place_;
   catalog::Scope scope_;
   catalog::Lane lane_;
 };

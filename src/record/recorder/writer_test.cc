@@ -209,6 +209,23 @@ TEST(File, AdoptsOnlyWhatThisVersionMade) {
   EXPECT_FALSE(File::adopt(base::UniqueFd()).has_value());
 }
 
+// Several processes have the file mapped for writing; one that was taken over must not lead the
+// others' pens out of their rings.
+TEST(File, AWriterGoesByTheShapeThatItCheckedAndNotByWhatTheFileSaysLater) {
+  const auto file = small_file(4);
+  Writer writer = file->writer(kSmallFileGpu, Lane::kGauge).value();
+  RingEntry& entry = first_ring(*file);
+  entry.capacity = kMaxCapacity;
+  entry.row_words = kMaxRowWords;
+  entry.published.store(1'000'001);
+  EXPECT_EQ(writer.capacity(), 4U);
+  Row row(Scope::kGpu, Lane::kGauge);
+  fill_pattern(1'000'001, 1, row);
+  writer.append(row);
+  ASSERT_TRUE(writer.read_last(row));
+  EXPECT_TRUE(is_pattern(1'000'001, row));
+}
+
 TEST(File, InMemoryIsInMemory) {
   EXPECT_TRUE(small_file(4)->is_in_memory());
 }
