@@ -18,6 +18,8 @@ constexpr unsigned kStalePeriods = 3;
 // The driver's samples are drained every 5 s: one that was not renewed then is gone.
 constexpr std::int64_t kSampleReachNs = 6'000'000'000;
 constexpr std::size_t kSampleReachRows = 4096;
+// Steps back to a whole listing: beyond it there is damage, not a listing.
+constexpr std::size_t kListingReach = 4096;
 
 std::optional<std::uint64_t> count(const Row& row, MetricId id) {
   const catalog::Reading reading = row.reading(id);
@@ -42,17 +44,19 @@ bool read_row(const View& view, std::uint32_t ring, std::uint64_t sequence, Row&
 }
 
 // The newest listing before row `end` that is there from its first row to its last: its writer may
-// be in the middle of one, and the ring may have overtaken the beginning.
+// be in the middle of one, and the ring may have overtaken the beginning. Nothing either when the
+// newest says only why there is none.
 std::optional<Span> find_listing(const View& view, std::uint32_t ring, std::uint64_t end) {
   const std::uint64_t oldest = view.recorder().oldest(ring);
   Row row(catalog::Scope::kGpu, Lane::kProcess);
-  while (end > oldest) {
+  for (std::size_t looked = 0; end > oldest && looked < kListingReach; ++looked) {
     if (!read_row(view, ring, end - 1, row)) {
       --end;
       continue;
     }
-    const std::uint64_t rows =
-        std::max<std::uint64_t>(count(row, MetricId::process_count).value_or(0), 1);
+    const auto processes = count(row, MetricId::process_count);
+    if (!processes) return std::nullopt;
+    const std::uint64_t rows = std::max<std::uint64_t>(*processes, 1);
     const std::uint64_t index = count(row, MetricId::process_index).value_or(0);
     if (index >= end - oldest) return std::nullopt;
     if (index + 1 == rows) return Span{end - rows, end};
@@ -138,7 +142,10 @@ Listing list_processes(const View& view, std::uint32_t slot, Join join, std::int
   Row row(catalog::Scope::kGpu, Lane::kProcess);
   std::int64_t read_ns = 0;
   for (std::uint64_t sequence = span->first; sequence < span->end; ++sequence) {
-    if (!read_row(view, *ring, sequence, row)) return listing;
+    if (!read_row(view, *ring, sequence, row)) {
+      listing.processes.clear();
+      return listing;
+    }
     read_ns = row.time_ns;
     const bool holds_process = count(row, MetricId::process_count).value_or(0) > 0;
     if (holds_process) listing.processes.push_back(parse_process(row));

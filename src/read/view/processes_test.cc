@@ -80,6 +80,17 @@ TEST(Processes, AnEmptyListingIsKnownToBeEmpty) {
   EXPECT_TRUE(listing.processes.empty());
 }
 
+// The driver refused the list: nobody knows who is there, and `free` must not offer the GPU.
+TEST(Processes, AListingThatFailedIsUnknownAndNotEmpty) {
+  Machine machine;
+  add_listing(machine, 10 * kSecond, {{7, kGiB, {}}});
+  machine.add_gpu(0, Lane::kProcess, 11 * kSecond,
+                  [](Row& row) { row.set_all_absent(State::kNoPermission); });
+  const Listing listing = list_processes(*machine.view(), machine.gpu());
+  EXPECT_FALSE(listing.is_known());
+  EXPECT_TRUE(listing.processes.empty());
+}
+
 TEST(Processes, NoListingOrAnOldOneIsUnknown) {
   Machine machine;
   EXPECT_FALSE(list_processes(*machine.view(kSecond), machine.gpu()).is_known());

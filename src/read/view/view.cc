@@ -107,6 +107,7 @@ std::unique_ptr<View> View::adopt(std::unique_ptr<recorder::Reader> recorder,
   if (view->identities_ == nullptr && has_identity_ring(*view->recorder_)) {
     view->identities_ = view->recorder_.get();
   }
+  view->last_ends_ = std::vector<std::atomic<std::uint64_t>>(view->recorder_->ring_count());
   view->clock_ = std::move(clock);
   if (!view->clock_) view->fixed_now_ns_ = view->last_row_ns();
   return view;
@@ -166,7 +167,20 @@ std::uint64_t View::end_at(std::uint32_t ring, std::int64_t time_ns) const {
   if (end == 0) return 0;
   const auto newest = recorder_->read_time(ring, end - 1);
   if (newest && *newest <= time_ns) return end;
-  return recorder_->lower_bound(ring, time_ns + 1);
+  return find_end(ring, time_ns);
+}
+
+// By bisection, unless the last answer still holds.
+std::uint64_t View::find_end(std::uint32_t ring, std::int64_t time_ns) const {
+  std::atomic<std::uint64_t>& last = last_ends_[ring];
+  if (const std::uint64_t end = last.load(std::memory_order_relaxed); end > 0) {
+    const auto before = recorder_->read_time(ring, end - 1);
+    const auto after = recorder_->read_time(ring, end);
+    if (before && after && *before <= time_ns && *after > time_ns) return end;
+  }
+  const std::uint64_t end = recorder_->lower_bound(ring, time_ns + 1);
+  last.store(end, std::memory_order_relaxed);
+  return end;
 }
 
 Latest View::latest_at(const Handle& handle, std::int64_t now) const {
@@ -200,7 +214,7 @@ Latest View::find_cell(const Handle& handle, std::int64_t now, std::int64_t rows
     const RowState row =
         recorder_->read_cell(handle.ring, end - 1, handle.id, handle.instance, cell);
     if (row == RowState::kOk && cell.time_ns > now && !is_bounded) {
-      end = recorder_->lower_bound(handle.ring, now + 1);
+      end = find_end(handle.ring, now);
       is_bounded = true;
       continue;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -123,12 +124,15 @@ class View {
   Latest find_cell(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const;
   Latest find_text(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const;
   bool is_stale(const Handle& handle, std::int64_t age_ns) const;
+  std::uint64_t find_end(std::uint32_t ring, std::int64_t time_ns) const;
 
   std::unique_ptr<recorder::Reader> recorder_;
   std::unique_ptr<recorder::Reader> own_identities_;
   const recorder::Reader* identities_ = nullptr;
   base::Clock clock_;
   std::int64_t fixed_now_ns_ = 0;
+  // By ring: where find_end() ended last. A replay asks for the same again and again.
+  mutable std::vector<std::atomic<std::uint64_t>> last_ends_;
 };
 
 // The default cadence of a lane; 0: it has none (rows come with events or changes).

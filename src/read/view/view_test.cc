@@ -173,6 +173,23 @@ TEST(View, AWindowComesWithItsValue) {
   EXPECT_EQ(latest.window_end_ns, 10 * kSecond);
 }
 
+// Where the last question ended is remembered, and must not answer another one.
+TEST(View, AReplayMayGoForthAndBack) {
+  Machine machine;
+  for (int i = 1; i <= 8; ++i)
+    machine.add_power(0, i * 100 * kMs, 100.0 + i);
+  std::int64_t now_ns = 0;
+  const auto view = machine.view_with([&now_ns] { return now_ns; });
+  const Handle handle = view->handle(machine.gpu(), MetricId::gpu_power_watts);
+  for (const int tenths : {3, 3, 4, 7, 2, 2, 8, 1}) {
+    now_ns = tenths * 100 * kMs + 99 * kMs;
+    EXPECT_EQ(view->latest(handle).reading.f64(), 100.0 + tenths) << tenths;
+    EXPECT_EQ(view->end_at(handle.ring, now_ns), static_cast<std::uint64_t>(tenths));
+  }
+  now_ns = 50 * kMs;
+  EXPECT_EQ(view->latest(handle).absence, Absence::kNoRows);
+}
+
 TEST(View, OpenSaysWhichFileIsMissing) {
   const auto view = View::open({.recorder_path = "/nowhere/recorder"});
   ASSERT_FALSE(view);
