@@ -183,20 +183,6 @@ TEST_F(GpuWatchTest, SuspendedGpuWantsNoPcieCall) {
   EXPECT_FALSE(gpus_[0]->wants_pcie());
 }
 
-TEST_F(GpuWatchTest, GpuThatIsLostBeforeItIsNamedKeepsItsSums) {
-  begin(device("gemm") +
-            "[[fault]]\nfunction = \"*\"\nreturn = \"GPU_IS_LOST\"\nfrom_ms = 5000\n"
-            "until_ms = 6000\n"
-            "[[fault]]\nfunction = \"nvmlDeviceGetName\"\nreturn = \"GPU_IS_LOST\"\n"
-            "from_ms = 6000\nuntil_ms = 9000\n"
-            "[[fault]]\nfunction = \"nvmlDeviceGetSerial\"\nreturn = \"GPU_IS_LOST\"\n"
-            "from_ms = 6000\nuntil_ms = 9000\n",
-        1);
-  run_until_ms(20'000);
-  EXPECT_EQ(status_of(0), DeviceStatus::kOk);
-  EXPECT_GT(value(0, MetricId::gpu_observed_seconds_total), 5);
-}
-
 TEST_F(GpuWatchTest, GpuWithoutPerformanceCountersSaysSo) {
   begin(device("gemm", "profile = \"a100\"\n"), 1);
   run_until_ms(3'000);

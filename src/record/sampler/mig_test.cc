@@ -20,6 +20,7 @@ using recorder::DeviceStatus;
 
 unsigned layout = 0;  // a bit an instance
 bool is_lost = false;
+int names_left = -1;  // answers until the GPU is lost; below 0: no end of them
 
 Device instance_handle(unsigned place) {
   return FakeDriver::handle(100 + place);
@@ -29,6 +30,8 @@ bool is_instance(Device device) {
 }
 
 Return uuid_of(Device device, char* text, unsigned) {
+  if (names_left == 0) return Return::kGpuIsLost;
+  if (names_left > 0) --names_left;
   const std::string uuid = device == instance_handle(0)   ? "MIG-0"
                            : device == instance_handle(1) ? "MIG-1"
                                                           : "GPU-0";
@@ -145,6 +148,26 @@ TEST_F(MigTest, InstancesAreLostWithTheirGpu) {
   run_until_ms(10'000);
   EXPECT_EQ(reader_->device(mig_slot(0)).status, DeviceStatus::kOk);
   EXPECT_EQ(reader_->device(mig_slot(1)).status, DeviceStatus::kGone);
+}
+
+TEST_F(MigTest, GpuThatIsLostAgainBeforeItIsNamedKeepsItsSums) {
+  layout = 0;
+  begin(device("gemm"), 1);
+  run_until_ms(3'000);
+  const std::int64_t begun_ns = reader_->device(slot(0)).rows_before_ns;
+  const double observed = value(0, MetricId::gpu_observed_seconds_total);
+  is_lost = true;
+  run_until_ms(4'000);
+  is_lost = false;
+  names_left = 1;
+  run_until_ms(6'000);
+  EXPECT_EQ(status_of(0), DeviceStatus::kLost);
+  EXPECT_EQ(row(slot(0), Lane::kOnce).text(MetricId::gpu_uuid), "GPU-0");
+  names_left = -1;
+  run_until_ms(20'000);
+  EXPECT_EQ(status_of(0), DeviceStatus::kOk);
+  EXPECT_GE(value(0, MetricId::gpu_observed_seconds_total) - observed, 5);
+  EXPECT_EQ(reader_->device(slot(0)).rows_before_ns, begun_ns) << "the slot never changed hands";
 }
 
 TEST_F(MigTest, NoLayoutHasNoInstances) {
