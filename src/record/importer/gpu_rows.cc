@@ -211,7 +211,9 @@ Row make_once(const std::string& name, const Model& model, const Place& place) {
       MetricId::gpu_uuid,
       fmt::format("GPU-{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", key >> 32, key >> 16 & 0xffff,
                   key & 0xffff, 0x8000 | (place.index & 0xfff), key >> 8 & 0xffffffffffff));
-  out.set_text(MetricId::gpu_pci_address, fmt::format("00000000:{:02x}:00.0", place.index + 1));
+  // A bus a GPU, and another domain where a domain's buses are used up.
+  out.set_text(MetricId::gpu_pci_address,
+               fmt::format("{:08x}:{:02x}:00.0", place.index / 255, place.index % 255 + 1));
   out.set(MetricId::gpu_index, std::uint64_t{place.index});
   out.set_text(MetricId::gpu_architecture, model.architecture);
   out.set(MetricId::gpu_compute_capability_major, model.compute_major);
@@ -228,7 +230,8 @@ Row make_once(const std::string& name, const Model& model, const Place& place) {
 
 base::Status add_gpu_rows(const std::string& stem, const Model& model, const Place& place,
                           TraceRows& rows) {
-  const auto numbers = Numbers::read(stem + ".gpu.csv.gz", column_names(), {}, "dram");
+  const auto numbers = Numbers::read(stem + ".gpu.csv.gz", column_names(),
+                                     {.gaps = "dram", .negative = {"temp_c", "mem_temp_c"}});
   if (!numbers) return std::unexpected(numbers.error());
   rows.once.push_back(make_once(trace_name(stem), model, place));
   GpuRows(*numbers, model, place, rows).add_all();

@@ -111,7 +111,7 @@ base::Status add_host_rows(const std::string& stem, const Place& place, TraceRow
                     {"t_ms", "cpu_user", "cpu_sys", "cpu_iowait", "cpu_idle", "ncpu", "main_state",
                      "main_cpu_pct", "children", "children_cpu_pct", "threads", "rss_kb",
                      "read_bytes", "write_bytes"},
-                    "main_state");
+                    {.letters = "main_state"});
   if (!numbers) return std::unexpected(numbers.error());
   HostRows(*numbers, place, rows).add_all();
   return {};

@@ -10,6 +10,7 @@
 
 #include "catalog/event.h"
 #include "record/importer/model.h"
+#include "record/importer/totals_rows.h"
 #include "record/importer/trace_rows.h"
 #include "record/recorder/writer.h"
 
@@ -119,13 +120,6 @@ std::vector<Row> merge(std::span<const TraceRows> traces, std::vector<Row> Trace
   return rows;
 }
 
-// The rows of one ring of the file that is made.
-struct RingRows {
-  std::uint32_t slot = 0;
-  Lane lane{};
-  std::vector<Row> rows;
-};
-
 std::vector<RingRows> collect(std::vector<TraceRows>& traces, std::int64_t wall_offset_ns) {
   std::vector<RingRows> rings;
   rings.push_back({0, Lane::kHost, sum_machines(traces)});
@@ -156,6 +150,11 @@ base::Status write_file(const std::string& path, std::span<const RingRows> rings
     layout.rings.push_back(
         {.device = ring.slot, .lane = ring.lane, .capacity = ring.rows.size() + 1});
   }
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    layout.rings.push_back({.device = kFirstGpuSlot + gpu,
+                            .lane = Lane::kTotals,
+                            .capacity = count_totals(rings, kFirstGpuSlot + gpu) + 1});
+  }
   layout.origin = recorder::Origin{
       .boot_id = {}, .created_ns = kStartNs, .created_wall_ns = kStartNs + wall_offset_ns};
   auto file = recorder::File::prepare(path, kFileMode, layout);
@@ -168,6 +167,7 @@ base::Status write_file(const std::string& path, std::span<const RingRows> rings
     }
   }
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    if (auto added = write_totals(**file, rings, kFirstGpuSlot + gpu); !added) return added;
     (*file)->device(kFirstGpuSlot + gpu).index.store(gpu);
     (*file)->set_status(kFirstGpuSlot + gpu, recorder::DeviceStatus::kOk, kStartNs);
   }
@@ -192,6 +192,7 @@ base::Result<Summary> import_traces(const Options& options) {
                       "there are: " + profile_names());
   }
   if (options.stems.empty()) return base::fail(base::Code::kInvalidArgument, "no trace");
+  if (options.output.empty()) return base::fail(base::Code::kInvalidArgument, "no output file");
   const std::int64_t wall_offset_ns = written_wall_ns(options.stems.front()) - kStartNs;
   Summary summary;
   std::vector<TraceRows> traces;

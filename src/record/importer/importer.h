@@ -25,7 +25,10 @@ struct Summary {
 // Every value is the trace's own, at the trace's own time: gauge rows are those ticks at which the
 // performance counters moved, GPM rows their windows, process lists and host rows as they were
 // taken. Power samples of 20.7 ms were not recorded: they hold the instant power, which an event in
-// the file says. All traces end at the same moment, the file's last.
+// the file says. Accumulators are those that a sampler would have kept. A reading outside its
+// physical range is there as invalid. All traces end at the same moment, the file's last.
+//
+// Processes have the command, container and labels that a live machine would show of their owner.
 //
 // kCorrupt names file and line of what is damaged; then nothing is written. kInvalidArgument: no
 // such profile, or `output` is not ours to replace.

@@ -191,6 +191,29 @@ TEST_F(ImportedProcessesTest, StartAndEndWithTheListsThatHoldThem) {
   EXPECT_EQ(events[1].text, "python3 train.py, after 3 s on the GPU");
 }
 
+TEST_F(ImportedProcessesTest, AreNamedAsOnALiveMachine) {
+  write_long("a", "2010,77,4096,12,3,-1,-1\n");
+  const std::string id(64, 'a');
+  std::ofstream(files_.folder() + "/a.owners.json")
+      << R"({"user": "wei", "uid": 1001, "command": ["/usr/bin/python3", "-c", "token='s3cret'"],
+             "cgroup": "/kubepods.slice/kubepods-pod0a1b2c3d_0000_4000_8000_000000000001.slice/cri-containerd-)"
+      << id << R"(.scope", "environment": {"TOKEN": "s3cret", "SLURM_JOB_ACCOUNT": "nlp"}})";
+  ASSERT_TRUE(import({"a"}));
+  const auto view = open();
+  const auto listing = view::list_processes(*view, view::gpus(*view).at(0).slot, view::Join::kAll,
+                                            view->now_ns() - 7'500 * kMs);
+  ASSERT_EQ(listing.processes.size(), 1u);
+  ASSERT_TRUE(listing.processes[0].identity);
+  const view::Identity& who = *listing.processes[0].identity;
+  EXPECT_EQ(who.command, "python3 -c");
+  EXPECT_EQ(who.container, id);
+  EXPECT_EQ(who.runtime, "containerd");
+  EXPECT_EQ(who.pod_uid, "0a1b2c3d-0000-4000-8000-000000000001");
+  std::ifstream file(output(), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(bytes.find("s3cret"), std::string::npos);
+}
+
 TEST_F(ImportedProcessesTest, OneThatRunsAtTheEndHasNotEnded) {
   write_long("a", "9010,77,4096,12,3,0,0\n");
   ASSERT_TRUE(import({"a"}));
@@ -270,8 +293,68 @@ TEST_F(ImporterTest, DamageIsNamedWithFileAndLineAndLeavesNothing) {
       complaint("a.processes.csv.gz",
                 "t_ms,pid,used_mem_b,sm_util,mem_util,enc_util,dec_util\n1,nan,0,0,0,0,0\n"),
       HasSubstr("a.processes.csv.gz:2: pid is not a number"));
+  const auto with_cell = [&](const std::string& from, const std::string& to) {
+    std::string damaged = row;
+    return header + damaged.replace(damaged.find(from), from.size(), to);
+  };
+  EXPECT_THAT(complaint("a.gpu.csv.gz", with_cell(",1980,", ",-1980,")),
+              HasSubstr("a.gpu.csv.gz:2: sm_mhz is below 0"));
+  EXPECT_THAT(complaint("a.gpu.csv.gz", with_cell("0x4", "0xffffffffffffffff")),
+              HasSubstr("reasons is not a number"));
+  for (const char* pid : {"0", "-1", "1.5", "4294967296"}) {
+    EXPECT_THAT(complaint("a.processes.csv.gz",
+                          "t_ms,pid,used_mem_b,sm_util,mem_util,enc_util,dec_util\n1," +
+                              std::string(pid) + ",0,0,0,0,0\n"),
+                HasSubstr("a.processes.csv.gz:2: pid is not a pid"));
+  }
   EXPECT_THAT(complaint("a.host.csv.gz", "t_ms\n1\n"), HasSubstr("no column"));
   EXPECT_THAT(complaint("a.owners.json", "{"), HasSubstr("a.owners.json"));
+}
+
+TEST_F(ImporterTest, WhatNoGpuCouldHaveSaidIsInvalid) {
+  files_.write_gpu(
+      "a", {{.t_ms = 0, .gpm = "250.00", .util = 250}, {.t_ms = 200, .gpm = "50.00", .util = 100}});
+  ASSERT_TRUE(import({"a"}));
+  const auto view = open();
+  const auto utilization = points(*view, MetricId::gpu_utilization_ratio);
+  ASSERT_EQ(utilization.size(), 2u);
+  EXPECT_EQ(utilization[0].state, State::kInvalid);
+  EXPECT_EQ(utilization[1].value, 1.0);
+  EXPECT_EQ(points(*view, MetricId::gpu_sm_active_ratio).at(0).state, State::kInvalid);
+  const std::uint32_t slot = view::gpus(*view).at(0).slot;
+  EXPECT_EQ(view->number(slot, MetricId::gpu_rejected_readings_total), 13.0);  // 12 of GPM
+}
+
+TEST_F(ImporterTest, TotalsAreThoseThatASamplerWouldHaveKept) {
+  std::vector<sim::FakeTraceFiles::Row> rows;
+  for (int i = 0; i <= 30; ++i) {
+    rows.push_back({.t_ms = 100.0 * i,
+                    .gpm = "50.00",
+                    .util = i < 10 ? 0 : 80,
+                    .used = 100,
+                    .energy_mj = 1000 + 200 * (i / 10)});
+  }
+  files_.write_gpu("a", rows);
+  files_.write_processes("a", "0,77,4096,0,0,0,0\n1000,77,4096,0,0,0,0\n");
+  ASSERT_TRUE(import({"a"}));
+  const auto view = open();
+  const std::uint32_t slot = view::gpus(*view).at(0).slot;
+  const auto total = [&](MetricId id) { return view->number(slot, id).value_or(-1); };
+  EXPECT_NEAR(total(MetricId::gpu_observed_seconds_total), 3.0, 1e-9);
+  EXPECT_NEAR(total(MetricId::gpu_busy_seconds_total), 2.0, 1e-9);
+  EXPECT_NEAR(total(MetricId::gpu_held_idle_seconds_total), 1.0, 1e-9);
+  EXPECT_NEAR(total(MetricId::gpu_energy_accumulated_joules_total), 0.6, 1e-9);
+  EXPECT_NEAR(total(MetricId::gpu_energy_integrated_joules_total), 0.2 * 2.9601, 1e-6);
+  const auto observed = points(*view, MetricId::gpu_observed_seconds_total);
+  ASSERT_EQ(observed.size(), 4u);  // one a second, and the end
+  EXPECT_NEAR(observed[0].value, 0.9, 1e-9);
+}
+
+TEST_F(ImporterTest, AnEmptyNameOfTheOutputIsRefused) {
+  write_small("a");
+  const auto summary = import_traces({.stems = {files_.stem("a")}, .output = ""});
+  ASSERT_FALSE(summary);
+  EXPECT_EQ(summary.error().message, "no output file");
 }
 
 TEST_F(ImporterTest, AnUnknownProfileIsRefused) {

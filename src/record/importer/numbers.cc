@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/importer/numbers.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -21,18 +24,34 @@ std::optional<double> parse_cell(std::string_view text) {
     const char* end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data() + 2, end, bits, 16);
     if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-    return static_cast<double>(bits);
+    const auto number = static_cast<double>(bits);
+    return number <= kExactBelow ? std::optional(number) : std::nullopt;
   }
   const auto number = base::parse_f64(text);
   if (!number || std::fabs(*number) > kExactBelow) return std::nullopt;
   return number;
 }
 
+// What is wrong with a cell of that column; "" if nothing.
+std::string_view complain(std::optional<double> value, std::string_view name,
+                          const OddColumns& odd) {
+  if (!value || (std::isnan(*value) && name != odd.gaps)) return "is not a number";
+  if (name == odd.pids) {
+    const bool is_pid = *value >= 1 && *value <= std::numeric_limits<std::uint32_t>::max() &&
+                        *value == std::floor(*value);
+    return is_pid ? "" : "is not a pid";
+  }
+  if (*value < 0 && std::ranges::find(odd.negative, name) == odd.negative.end()) {
+    return "is below 0";
+  }
+  return "";
+}
+
 }  // namespace
 
 base::Result<Numbers> Numbers::read(const std::string& path,
                                     const std::vector<std::string_view>& names,
-                                    std::string_view letters, std::string_view gaps) {
+                                    const OddColumns& odd) {
   const auto csv = trace::Csv::read(path);
   if (!csv) return std::unexpected(csv.error());
   std::vector<std::size_t> places;
@@ -47,7 +66,7 @@ base::Result<Numbers> Numbers::read(const std::string& path,
   for (std::size_t row = 0; row < csv->rows(); ++row) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string_view cell = csv->cell(row, places[i]);
-      if (names[i] == letters) {
+      if (names[i] == odd.letters) {
         if (cell.size() != 1)
           return csv->fail_at(row, std::string(names[i]) + " is not one letter");
         numbers.letters_.push_back(cell.front());
@@ -55,8 +74,9 @@ base::Result<Numbers> Numbers::read(const std::string& path,
         continue;
       }
       const auto value = parse_cell(cell);
-      if (!value || (std::isnan(*value) && names[i] != gaps))
-        return csv->fail_at(row, std::string(names[i]) + " is not a number");
+      if (const std::string_view complaint = complain(value, names[i], odd); !complaint.empty()) {
+        return csv->fail_at(row, fmt::format("{} {}", names[i], complaint));
+      }
       numbers.values_.push_back(*value);
     }
     const double ms = numbers.at(row, 0);

@@ -13,20 +13,27 @@ namespace everywatt::importer {
 // Longer recordings are no traces of ours: an hour at 10 ms is more than anybody looks through.
 inline constexpr double kLongestMs = 3'600'000;
 
-// A CSV file as numbers. 0x... is hexadecimal; "nan" is a number only in a column that may hold
-// it, and goes no further than the check for it.
+// Columns that hold something else than numbers from 0 on.
+struct OddColumns {
+  std::string_view letters = {};                // single letters: see letter()
+  std::string_view gaps = {};                   // may hold "nan"
+  std::string_view pids = {};                   // whole numbers of 1 to 2^32 - 1
+  std::vector<std::string_view> negative = {};  // may be below 0
+};
+
+// A CSV file as numbers. 0x... is hexadecimal; "nan" goes no further than the check for it.
 class Numbers {
  public:
   // Reads the columns of `names`, in that order; the first is t_ms, which must not fall. kCorrupt
-  // names the line. `letters` is a column of single letters: see letter(). `gaps` is one that may
-  // hold "nan".
+  // names the line.
   static base::Result<Numbers> read(const std::string& path,
                                     const std::vector<std::string_view>& names,
-                                    std::string_view letters = {}, std::string_view gaps = {});
+                                    const OddColumns& odd = {});
 
   std::size_t rows() const { return times_ns_.size(); }
   // Since the trace's start.
   std::int64_t time_ns(std::size_t row) const { return times_ns_[row]; }
+  // REQUIRES of whole(): a column that is not one of `negative`.
   double at(std::size_t row, std::size_t column) const { return values_[row * columns_ + column]; }
   std::uint64_t whole(std::size_t row, std::size_t column) const {
     return static_cast<std::uint64_t>(at(row, column));

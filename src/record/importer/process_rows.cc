@@ -147,7 +147,8 @@ base::Status add_process_rows(const std::string& stem, const Place& place, Trace
     return {};
   }
   const auto numbers = Numbers::read(
-      path, {"t_ms", "pid", "used_mem_b", "sm_util", "mem_util", "enc_util", "dec_util"});
+      path, {"t_ms", "pid", "used_mem_b", "sm_util", "mem_util", "enc_util", "dec_util"},
+      {.pids = "pid", .negative = {"sm_util", "mem_util", "enc_util", "dec_util"}});
   if (!numbers) return std::unexpected(numbers.error());
   ProcessRows(*numbers, trace_name(stem), place, rows).add_all();
   return {};

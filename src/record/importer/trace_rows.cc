@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include "device/host/command.h"
+#include "device/host/container.h"
+#include "device/host/labels.h"
+
 namespace everywatt::importer {
 namespace {
 
@@ -11,14 +15,26 @@ using catalog::MetricId;
 using catalog::Row;
 using catalog::Scope;
 
-// What is kept of a command line by default: the program and the script, no other argument.
+// As on a live machine: the program and the script, no other argument.
 std::string short_command(const std::vector<std::string>& words) {
-  std::string command = words.front();
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i].starts_with('-')) continue;
-    return command + " " + words[i];
+  std::string cmdline;
+  for (const std::string& word : words)
+    cmdline.append(word).push_back('\0');
+  return host::format_command(cmdline, host::CommandStyle::kName);
+}
+
+// What no driver could have said truly is no reading; a live one is told apart in the same way.
+void reject_impossible(Row& row) {
+  for (const MetricId id : catalog::schema(row.scope(), row.lane()).metrics) {
+    const catalog::Metric& metric = catalog::metric(id);
+    if (metric.type == catalog::Type::kText) continue;
+    for (unsigned i = 0; i < metric.instances; ++i) {
+      const catalog::Reading reading = row.reading(id, i);
+      if (!reading.is_ok()) continue;
+      if (catalog::is_in_range(metric, catalog::as_double(id, reading), kPowerLimitWatts)) continue;
+      row.set_reading(id, catalog::Reading::absent(catalog::State::kInvalid), i);
+    }
   }
-  return command;
 }
 
 std::string variable(const trace::Owner& owner, const char* name) {
@@ -26,9 +42,17 @@ std::string variable(const trace::Owner& owner, const char* name) {
   return found == owner.environment.end() ? "" : found->second;
 }
 
+std::string format_labels(const trace::Owner& owner) {
+  std::string environ;
+  for (const auto& [name, value] : owner.environment)
+    environ.append(name).append("=").append(value).push_back('\0');
+  return host::format_labels(environ, {});
+}
+
 Row make_identity(const Happening& start, const trace::Owner& owner, const Place& place) {
   Row row(Scope::kNode, Lane::kIdentity);
   row.time_ns = start.time_ns;
+  const host::Container container = host::parse_container(owner.cgroup);
   const auto put_text = [&row](MetricId id, std::string_view text) {
     if (text.empty()) {
       row.set_absent(id, catalog::State::kNotSupported);
@@ -43,8 +67,16 @@ Row make_identity(const Happening& start, const trace::Owner& owner, const Place
   put_text(MetricId::identity_user, owner.user);
   put_text(MetricId::identity_command, short_command(owner.command));
   put_text(MetricId::identity_cgroup, owner.cgroup);
-  put_text(MetricId::identity_slurm_job, variable(owner, "SLURM_JOB_ID"));
+  put_text(MetricId::identity_unit, host::find_unit(owner.cgroup));
+  put_text(MetricId::identity_container, container.container_id);
+  put_text(MetricId::identity_runtime, container.runtime);
+  put_text(MetricId::identity_pod_uid, container.pod_uid);
+  const std::string& job = container.slurm_job;
+  put_text(MetricId::identity_slurm_job, job.empty() ? variable(owner, "SLURM_JOB_ID") : job);
+  const std::string& step = container.slurm_step;
+  put_text(MetricId::identity_slurm_step, step.empty() ? variable(owner, "SLURM_STEP_ID") : step);
   put_text(MetricId::identity_slurm_user, variable(owner, "SLURM_JOB_USER"));
+  put_text(MetricId::identity_labels, format_labels(owner));
   if (owner.pid_in_container != 0) {
     row.set(MetricId::identity_container_pid, std::uint64_t{owner.pid_in_container});
   }
@@ -103,6 +135,9 @@ base::Result<TraceRows> read_trace(const std::string& stem, const Model& model,
     return std::unexpected(added.error());
   }
   if (auto added = add_host_rows(stem, place, rows); !added) return std::unexpected(added.error());
+  for (auto* lane : {&rows.gauge, &rows.gpm, &rows.power, &rows.slow, &rows.process}) {
+    std::ranges::for_each(*lane, reject_impossible);
+  }
   const auto owner = trace::read_owner(stem);
   if (!owner) return std::unexpected(owner.error());
   for (Happening& happening : rows.happenings) {
