@@ -78,8 +78,11 @@ std::optional<Response> complaint_on(const error_code& error) {
   return text_response(400, "not a request in HTTP/1: " + error.message());
 }
 
+// Of a coding that Beast does not know it takes the body for the next request, and a proxy before
+// us may not: with any coding there is one.
 bool has_body(const Parser& parser) {
-  return parser.chunked() || parser.content_length().value_or(0) > 0;
+  return parser.get().count(http::field::transfer_encoding) > 0 ||
+         parser.content_length().value_or(0) > 0;
 }
 
 }  // namespace

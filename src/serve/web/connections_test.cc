@@ -119,6 +119,18 @@ TEST_F(ConnectionsTest, NoRequestHasABody) {
   EXPECT_EQ(post.read().status, 405U);
 }
 
+// A proxy before us may take what follows for the body: it must never be answered as a request.
+TEST_F(ConnectionsTest, ATransferCodingOfAnyNameIsABody) {
+  start();
+  for (const char* coding : {"gzip", "identity", "xchunked", "chunked, gzip"}) {
+    Client client(port_);
+    client.ask("GET", "/", std::string("Transfer-Encoding: ") + coding + "\r\n");
+    client.get("/smuggled");
+    EXPECT_EQ(client.read().status, 413U) << coding;
+    EXPECT_TRUE(client.is_closed()) << coding;
+  }
+}
+
 TEST_F(ConnectionsTest, HalfARequestHoldsUpNobodyAndIsClosedInTheEnd) {
   start({.request = std::chrono::milliseconds(200)});
   Client silent(port_);
