@@ -10,9 +10,10 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <array>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/check.h"
 
 extern char** environ;
 
@@ -52,13 +53,15 @@ struct ExecImage {
 
 // First out of the way of the final numbers, then into place: the lists may overlap.
 bool place_descriptors(const std::vector<int>& descriptors) {
-  constexpr int kOutOfTheWay = 100;
+  std::array<int, kMostChildFds> moved{};
   const int count = static_cast<int>(descriptors.size());
   for (int i = 0; i < count; ++i) {
-    if (::dup2(descriptors[static_cast<std::size_t>(i)], kOutOfTheWay + i) < 0) return false;
+    const auto place = static_cast<std::size_t>(i);
+    moved[place] = ::fcntl(descriptors[place], F_DUPFD, kFirstChildFd + count);
+    if (moved[place] < 0) return false;
   }
   for (int i = 0; i < count; ++i) {
-    if (::dup2(kOutOfTheWay + i, kFirstChildFd + i) < 0) return false;
+    if (::dup2(moved[static_cast<std::size_t>(i)], kFirstChildFd + i) < 0) return false;
   }
   // Everything else stays ours.
   return ::syscall(SYS_close_range, kFirstChildFd + count, ~0U, 0) == 0;
@@ -68,8 +71,9 @@ bool place_descriptors(const std::vector<int>& descriptors) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // A terminal's Ctrl-C reaches us all; the supervisor alone decides what it means.
+  // A terminal's Ctrl-C and its end reach us all; the supervisor alone decides what they mean.
   ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGHUP, SIG_IGN);
   if (options.stderr_fd >= 0) ::dup2(options.stderr_fd, STDERR_FILENO);
   if (die_with_parent(parent) && place_descriptors(options.descriptors)) {
     ::execve(options.program.c_str(), image.arguments.data(), image.environment.data());
@@ -85,13 +89,19 @@ bool die_with_parent(pid_t parent) {
 }
 
 base::Result<Child> Child::start(const ChildOptions& options) {
+  CHECK(options.descriptors.size() <= kMostChildFds);
   const ExecImage image(options);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return base::fail_errno("start", options.arguments.front());
   if (pid == 0) become(options, image, parent);
   base::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd.is_open()) return base::fail_errno("watch", options.arguments.front());
+  if (!pidfd.is_open()) {
+    const int error_number = errno;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return base::fail_errno("watch", options.arguments.front(), error_number);
+  }
   return Child(pid, std::move(pidfd));
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,12 +17,14 @@ namespace everywatt::app {
 struct ChildOptions {
   std::string program = "/proc/self/exe";
   std::vector<std::string> arguments;  // the first is the name that `ps` shows
-  // Descriptors that the child gets under the numbers kFirstChildFd, +1, ... in this order.
+  // Descriptors that the child gets under the numbers kFirstChildFd, +1, ... in this order; at most
+  // kMostChildFds.
   std::vector<int> descriptors;
   std::vector<std::pair<std::string, std::string>> environment = {};  // beside ours
   int stderr_fd = -1;                                                 // -1: ours
 };
 inline constexpr int kFirstChildFd = 3;
+inline constexpr std::size_t kMostChildFds = 8;
 
 // How a process ended.
 struct Ending {

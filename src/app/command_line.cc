@@ -22,9 +22,14 @@ struct Declaration {
 
   std::string help(Message message) const { return std::string(text(language, message)); }
 
+  // Nothing between quotes is most often a variable of a script that was not set.
   CLI::Option* text_option(const char* name, std::string& target, Message message,
                            const char* type) const {
-    return app.add_option(name, target, help(message))->type_name(type);
+    const auto take = [name, spoken = language, &target](const std::string& word) {
+      if (word.empty()) throw CLI::ValidationError(say(spoken, Message::missing_value, name));
+      target = word;
+    };
+    return app.add_option_function<std::string>(name, take, help(message))->type_name(type);
   }
   void list_option(const char* name, std::vector<std::string>& target, Message message,
                    const char* type) const {
@@ -291,10 +296,11 @@ class Parser {
       if (has_unknown_option()) return complain_extras();
       return complain(say(language_, Message::missing_argument, missing_name()));
     } catch (const CLI::ArgumentMismatch& error) {
-      // Its text begins with the option's name.
+      // Its text begins with the option's name; only of too many values it says how many it got.
       const std::string said = error.what();
-      return complain(
-          say(language_, Message::missing_value, said.substr(0, said.find_first_of(": "))));
+      const bool is_repeated = said.find("received") != said.npos;
+      return complain(say(language_, is_repeated ? Message::given_twice : Message::missing_value,
+                          said.substr(0, said.find_first_of(": "))));
     } catch (const CLI::ParseError& error) {
       return complain(error.what());
     }
@@ -308,16 +314,26 @@ class Parser {
   }
 
  private:
+  // The first word that is a command's name and not the value of an option.
+  std::string_view meant_command(const std::vector<std::string>& words) const {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const CLI::Option* before = i == 0 ? nullptr : app_.get_option_no_throw(words[i - 1]);
+      if (before != nullptr && before->get_items_expected_max() > 0) continue;
+      for (const CommandRow& row : kCommands) {
+        if (words[i] == row.name) return row.name;
+      }
+    }
+    return {};
+  }
+
   // Only the command that is meant is declared in full: its options' defaults are its own.
   void declare_commands(const std::vector<std::string>& words) {
-    const auto meant = std::find_first_of(
-        words.begin(), words.end(), kCommands.begin(), kCommands.end(),
-        [](const std::string& word, const CommandRow& row) { return word == row.name; });
+    const std::string_view meant = meant_command(words);
     for (const CommandRow& row : kCommands) {
       CLI::App* command = app_.add_subcommand(row.name, std::string(text(language_, row.help)));
       if (language_ == Language::kZh) command->group("命令");
       command->set_help_flag("-h,--help", std::string(text(language_, Message::help_help)));
-      if (meant != words.end() && *meant == row.name) {
+      if (meant == row.name) {
         row.declare({*command, arguments_, language_});
       }
     }

@@ -28,6 +28,23 @@ TEST(CommandLine, WithoutACommandIsTheOverview) {
   EXPECT_EQ(parse({"--run-dir", "/r"}).run_folder, "/r");
 }
 
+TEST(CommandLine, AnOptionsValueMayBeACommandsName) {
+  const Arguments arguments = parse({"--recorder", "record", "get", "203"});
+  EXPECT_EQ(arguments.command, Command::kGet);
+  EXPECT_EQ(arguments.recorder, "record");
+  EXPECT_EQ(parse({"--json", "get", "203"}).command, Command::kGet);
+}
+
+TEST(CommandLine, AnOptionWithoutOrWithTwoValuesIsAnError) {
+  EXPECT_EQ(complaint({"serve", "--listen", ""}), "serve: --listen needs a value; see --help");
+  EXPECT_EQ(complaint({"import", "x", "--output", ""}),
+            "import: --output needs a value; see --help");
+  EXPECT_EQ(complaint({"record", ""}), "record: FILE needs a value; see --help");
+  EXPECT_EQ(complaint({"serve", "--listen"}), "serve: --listen needs a value; see --help");
+  EXPECT_EQ(complaint({"get", "203", "--lang", "en", "--lang", "zh"}),
+            "get: --lang is given more than once");
+}
+
 TEST(CommandLine, ReadsMetricsAndGpus) {
   const Arguments arguments =
       parse({"get", "gpu_power_watts", "203", "--gpu", "1", "--gpu=@training", "--json"});

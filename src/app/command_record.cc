@@ -9,6 +9,7 @@
 #include "app/output.h"
 #include "app/recording.h"
 #include "app/source.h"
+#include "app/stop_signals.h"
 #include "base/clock.h"
 
 namespace everywatt::app {
@@ -56,6 +57,10 @@ base::Status keep_taking(const Arguments& arguments, const Source& source, Recor
 base::Result<ExitCode> run_record(const Arguments& arguments, const Config& config) {
   const auto source = open_source(arguments, config, NoDaemon::kComplain);
   if (!source) return std::unexpected(source.error());
+  if (auto allowed = check_replaceable(arguments.output); !allowed) {
+    return std::unexpected(allowed.error());
+  }
+  survive_failed_writes();
   const bool is_going_on = is_live(source->view->recorder(), base::boottime_ns());
   const sigset_t signals = stop_signals();
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);

@@ -11,14 +11,16 @@
 #include "app/recorder_files.h"
 #include "app/replay.h"
 #include "app/run_folder.h"
+#include "app/stop_signals.h"
 #include "app/supervisor.h"
 #include "base/log.h"
 
 namespace everywatt::app {
 namespace {
 
-// Below it a demo is played. Made anew at each start, removed at the end.
-constexpr std::string_view kDemoFolder = "demo";
+// Below it a demo is played. Made anew at each start, removed at the end: a name that nothing of
+// the user's has, who may have named any folder as the run folder.
+constexpr std::string_view kDemoFolder = "everywatt-demo";
 
 class DemoFolder {
  public:
@@ -42,14 +44,6 @@ GpuSource gpu_source(const Arguments& arguments, const Config& config) {
   return config.nvml_library.empty() ? GpuSource::kMachine : GpuSource::kNamedLibrary;
 }
 
-// Before anything is made: an error here leaves nothing behind.
-base::Result<RunFolder> take_folder(const Config& config, std::uint64_t bytes) {
-  const std::string path = choose_run_folder(run_folder_sources(config.run_folder));
-  auto folder = take_run_folder(path, bytes);
-  if (folder && !folder->warning.empty()) base::log(base::LogLevel::kWarning, folder->warning);
-  return folder;
-}
-
 void use_demo(const Demo& demo, SupervisorOptions& options) {
   override_setting(options.config, "driver.library", demo.nvml_library);
   override_setting(options.config, "host.root", demo.host_root);
@@ -63,6 +57,9 @@ void use_demo(const Demo& demo, SupervisorOptions& options) {
 
 base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config) {
   base::set_log_level(config.log_level);
+  survive_failed_writes();
+  // From here on: a start that is interrupted leaves nothing behind.
+  block_stop_signals();
   if (!arguments.replay.empty()) return run_replay(arguments.replay, config);
   SupervisorOptions options;
   options.config = config;
@@ -72,7 +69,8 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   auto gpus = source == GpuSource::kDemo ? count_demo_gpus(arguments.demo)
                                          : static_cast<unsigned>(options.pci_addresses.size());
   auto layout = recorder_layout(source, gpus);
-  auto folder = take_folder(config, needed_bytes(layout, std::max(gpus, 1U)) + kDemoBytes);
+  auto folder = take_run_folder(choose_run_folder(run_folder_sources(config.run_folder)),
+                                needed_bytes(layout, std::max(gpus, 1U)) + kDemoBytes);
   if (!folder) return std::unexpected(folder.error());
   options.folder = *std::move(folder);
   auto listener = Listener::open(config.listen_address, config.listen_port);
@@ -92,6 +90,9 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   auto files = open_recorder_files(options.folder.files, layout, source);
   if (!files) return std::unexpected(files.error());
   options.files = *std::move(files);
+  if (!options.folder.warning.empty()) {
+    base::log(base::LogLevel::kWarning, options.folder.warning);
+  }
   auto supervisor = Supervisor::open(std::move(options));
   if (!supervisor) return std::unexpected(supervisor.error());
   return (*supervisor)->run();

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "serve/web/listening_socket.h"
 
 namespace everywatt::app {
 namespace {
@@ -119,7 +120,7 @@ base::Result<ListenAddress> parse_listen(std::string_view text) {
     return complain();
   }
   const auto port = base::parse_u64(text.substr(colon + 1));
-  if (!port || *port > 65535 || address.empty()) return complain();
+  if (!port || *port > 65535 || !web::is_listen_address(address)) return complain();
   return ListenAddress{.address = std::string(address), .port = static_cast<std::uint16_t>(*port)};
 }
 

@@ -152,6 +152,11 @@ std::string format_value(const ConfigValue& value) {
   const auto quote = [](const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < 0x20 || byte == 0x7f) {
+        out += fmt::format("\\u{:04x}", byte);
+        continue;
+      }
       if (c == '"' || c == '\\') out += '\\';
       out += c;
     }

@@ -30,6 +30,16 @@ ConfigReading set(std::string_view setting) {
   return reading;
 }
 
+// The parts are told what was set as TOML: they must read back what was read.
+TEST(Config, TextsOfAnyCharactersReachTheParts) {
+  const ConfigReading first = read("[serve]\nhost_names = [\"a\\nb\\u0001\\u007f\\\"\\\\\"]\n");
+  ASSERT_THAT(first.faults, IsEmpty());
+  EXPECT_THAT(first.config.host_names, ElementsAre("a\nb\x01\x7f\"\\"));
+  const ConfigReading again = read(first.config.settings);
+  EXPECT_THAT(again.faults, IsEmpty());
+  EXPECT_EQ(again.config.host_names, first.config.host_names);
+}
+
 TEST(Config, DefaultsAreThoseOfTheTable) {
   const Config config = default_config();
   EXPECT_EQ(config.listen_address, "127.0.0.1");
@@ -218,7 +228,7 @@ TEST(ListenAddress, IsAddressAndPort) {
   EXPECT_EQ(parse_listen("[::]:0")->address, "::");
   EXPECT_EQ(parse_listen("[::]:0")->port, 0);
   for (const char* bad : {"", ":9400", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:9400",
-                          "127.0.0.1:x", "[]:1"}) {
+                          "127.0.0.1:x", "[]:1", "foo:80", "[127.0.0.1.1]:1", "256.1.1.1:1"}) {
     EXPECT_FALSE(parse_listen(bad)) << bad;
   }
 }

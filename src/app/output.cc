@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "app/exit_code.h"
 #include "base/text.h"
 
 namespace everywatt::app {
@@ -15,19 +16,26 @@ namespace {
 
 constexpr std::size_t kLineLimitBytes = 2000;
 
-void write_all(int fd, std::string_view text) {
+// 0, or the error's number.
+int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(fd, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return;
+    if (put < 0) return errno;
     text.remove_prefix(static_cast<std::size_t>(put));
   }
+  return 0;
 }
 
 }  // namespace
 
 void print(std::string_view text) {
-  write_all(STDOUT_FILENO, text);
+  const int error_number = write_all(STDOUT_FILENO, text);
+  if (error_number == 0) return;
+  // Not exit(): threads of an own reading may still be at work.
+  if (error_number == EPIPE) ::_exit(kFine);
+  print_error(base::fail_errno("write to", "the standard output", error_number).error());
+  ::_exit(kUnavailable);
 }
 
 void print_error(const base::Error& error) {

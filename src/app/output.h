@@ -8,7 +8,9 @@
 
 namespace everywatt::app {
 
-// Writes all of it to stdout at once. A reader that went away (a closed pipe) is nobody's fault.
+// Writes all of it to stdout at once. Ends the program when that is not possible: there is nobody
+// to go on for. A reader that went away (a closed pipe) is nobody's fault, kFine; else kUnavailable
+// and one line.
 void print(std::string_view text);
 
 // One line on stderr: "everywatt: MESSAGE; HINT".

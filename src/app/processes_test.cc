@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
@@ -65,6 +66,20 @@ TEST(Child, GetsItsDescriptorsUnderFixedNumbersAndNoOthers) {
       shell("grep -q 'host.root = \"/x\"' /proc/self/fd/4 && ! [ -e /dev/fd/5 ]");
   options.descriptors = {0, settings->get()};
   auto child = Child::start(options);
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->wait_for(10'000)->exit_status, 0);
+}
+
+TEST(Child, GetsItsDescriptorsUnderALowLimit) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = 40;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  ChildOptions options = shell("[ -e /proc/self/fd/4 ]");
+  options.descriptors = {0, 0};
+  auto child = Child::start(options);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_TRUE(child);
   EXPECT_EQ(child->wait_for(10'000)->exit_status, 0);
 }

@@ -63,6 +63,14 @@ std::unique_ptr<recorder::File> try_continue(const std::string& path,
   return file ? *std::move(file) : nullptr;
 }
 
+// Up to when the host process of this boot told the kernel's faults, by the file that is replaced:
+// they are not told once more. 0: none did.
+std::uint64_t last_host_heartbeat(const std::string& path, recorder::Source source) {
+  const auto old = recorder::Reader::open(path);
+  if (!old || !(*old)->is_of_this_boot() || (*old)->source() != source) return 0;
+  return (*old)->part(recorder::Part::kHost).heartbeat_ns.load();
+}
+
 base::Result<std::unique_ptr<recorder::File>> open_or_create(const std::string& path, unsigned mode,
                                                              const recorder::LayoutOptions& layout,
                                                              GpuSource source, bool& is_continued) {
@@ -74,7 +82,10 @@ base::Result<std::unique_ptr<recorder::File>> open_or_create(const std::string& 
     }
   }
   is_continued = false;
-  return recorder::File::create(path, mode, layout);
+  const std::uint64_t heartbeat_ns = last_host_heartbeat(path, layout.source);
+  auto file = recorder::File::create(path, mode, layout);
+  if (file) (*file)->part(recorder::Part::kHost).heartbeat_ns.store(heartbeat_ns);
+  return file;
 }
 
 }  // namespace

@@ -88,6 +88,17 @@ TEST_F(FilesTest, AreReplacedForOtherGpus) {
   EXPECT_FALSE(open(GpuSource::kDemo, 2).is_continued);
 }
 
+TEST_F(FilesTest, ThatReplaceOthersKnowUpToWhenFaultsWereTold) {
+  {
+    const RecorderFiles old = open(GpuSource::kMachine, 1);
+    EXPECT_EQ(old.recorder->part(recorder::Part::kHost).heartbeat_ns.load(), 0u);
+    old.recorder->part(recorder::Part::kHost).heartbeat_ns.store(77);
+  }
+  const RecorderFiles files = open(GpuSource::kMachine, 2);
+  EXPECT_FALSE(files.is_continued);
+  EXPECT_EQ(files.recorder->part(recorder::Part::kHost).heartbeat_ns.load(), 77u);
+}
+
 TEST_F(FilesTest, TellTheirReadersThatTheyWereReplaced) {
   const RecorderFiles old = open(GpuSource::kMachine, 1);
   const auto reader = recorder::Reader::open(path(kRecorderName));

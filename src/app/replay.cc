@@ -7,13 +7,18 @@
 #include <thread>
 
 #include "app/listener.h"
+#include "app/stop_signals.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "read/view/view.h"
 #include "serve/web/server.h"
 
 namespace everywatt::app {
 namespace {
+
+// A path may hold anything; a line of text that tells it must stay one.
+constexpr std::size_t kShownPathBytes = 512;
 
 base::Result<base::Clock> make_clock(const std::string& path) {
   const auto view = view::View::open({.recorder_path = path});
@@ -55,12 +60,8 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
   options.clock = *std::move(clock);
   options.names = config.names;
   options.exporter.processes_a_gpu = config.processes_a_gpu;
-  options.note = "replay of " + path;
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  options.note = "replay of " + base::clean_text(path, kShownPathBytes);
+  const sigset_t signals = block_stop_signals();
   auto server = web::Server::open(std::move(options));
   if (!server) return std::unexpected(server.error());
   base::log(base::LogLevel::kNotice, fmt::format("serving {} - replay of {}", url, path));

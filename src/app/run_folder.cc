@@ -49,6 +49,17 @@ std::uint64_t recorder_bytes(const std::string& folder) {
   return static_cast<std::uint64_t>(about.st_blocks) * 512;
 }
 
+// Without a slash at its end, which would lead through a symbolic link.
+base::Result<std::string> absolute_path(const std::string& path) {
+  std::error_code error;
+  std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
+  if (error) return base::fail_errno("find", path, error.value());
+  while (absolute.size() > 1 && absolute.ends_with('/')) {
+    absolute.pop_back();
+  }
+  return absolute;
+}
+
 // Only the last part is made: a missing parent is a typing error, or a machine without it.
 base::Status make_folder(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
@@ -132,7 +143,9 @@ std::string recorder_folder(const std::string& run_folder) {
 }
 
 base::Result<RunFolder> take_run_folder(const std::string& asked, std::uint64_t needed_bytes) {
-  const std::string path = std::filesystem::absolute(asked).lexically_normal().string();
+  const auto absolute = absolute_path(asked);
+  if (!absolute) return std::unexpected(absolute.error());
+  const std::string& path = *absolute;
   const mode_t mode = folder_mode(path);
   if (auto made = make_folder(path, mode); !made) return std::unexpected(made.error());
   auto fd = open_folder(path);

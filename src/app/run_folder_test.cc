@@ -85,6 +85,7 @@ TEST_F(RunFolderOnDisk, IsFreeAgainWhenItsHolderIsGone) {
 TEST_F(RunFolderOnDisk, IsNoSymbolicLinkAndNoFile) {
   fs::create_directory(path("real"));
   fs::create_symlink(path("real"), path("link"));
+  EXPECT_THAT(complaint(path("link/")), HasSubstr("symbolic link"));
   EXPECT_THAT(complaint(path("link")), HasSubstr("is a symbolic link or not a folder"));
   std::ofstream(path("file")) << "x";
   EXPECT_THAT(complaint(path("file")), HasSubstr("is a symbolic link or not a folder"));

@@ -81,6 +81,14 @@ bool is_live(const recorder::Reader& reader, std::int64_t now_ns) {
   return now_ns - heartbeat_ns < kHeartbeatLimitNs;
 }
 
+base::Status check_replaceable(const std::string& path) {
+  const auto reader = recorder::Reader::open(path);
+  if (!reader || !is_live(**reader, base::boottime_ns())) return {};
+  return base::fail(base::Code::kInvalidArgument,
+                    fmt::format("{} is the recorder of a running daemon", path),
+                    "name another file to write");
+}
+
 base::Result<Source> find_source(const Arguments& arguments, const Config& config) {
   if (!arguments.recorder.empty()) {
     auto source = open_file(arguments.recorder);

@@ -40,4 +40,8 @@ base::Result<Source> find_source(const Arguments& arguments, const Config& confi
 // A file that somebody writes right now on this machine.
 bool is_live(const recorder::Reader& reader, std::int64_t now_ns);
 
+// kInvalidArgument: a daemon writes the file at `path` right now, and all who read it would lose it
+// if another took its place.
+base::Status check_replaceable(const std::string& path);
+
 }  // namespace everywatt::app

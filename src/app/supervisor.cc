@@ -15,6 +15,7 @@
 #include "app/backoff.h"
 #include "app/child.h"
 #include "app/part.h"
+#include "app/stop_signals.h"
 #include "app/supervisor_log.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -26,8 +27,8 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr int kTickMs = 250;
-// What a part may take to end in good order before it is killed; twice that is far below the five
-// seconds in which everything must be gone.
+// What the parts together may take to end in good order before they are killed, and again to be
+// gone then: less than the five seconds in which everything must be over.
 constexpr int kStopMs = 2000;
 // One that hangs is asked too, for its other threads' sake, but is not expected to answer.
 constexpr int kHungStopMs = 500;
@@ -83,16 +84,12 @@ struct Supervisor::State {
   void retry_fenced(std::int64_t now_ns);
   void replace_sampler(std::int64_t now_ns);
   void announce(std::int64_t now_ns);
+  void wait_for_all(int timeout_ms);
   void stop_all();
 };
 
 base::Status Supervisor::State::prepare() {
-  sigset_t mask;
-  sigemptyset(&mask);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
-    sigaddset(&mask, number);
-  }
-  ::sigprocmask(SIG_BLOCK, &mask, nullptr);
+  const sigset_t mask = block_stop_signals();
   signals = base::UniqueFd(::signalfd(-1, &mask, SFD_CLOEXEC));
   if (!signals.is_open()) return base::fail_errno("wait for", "signals");
   auto text = make_settings_fd(options.config);
@@ -285,16 +282,29 @@ void Supervisor::State::announce(std::int64_t now_ns) {
                   options.folder.files));
 }
 
+// Those that end within the time are forgotten.
+void Supervisor::State::wait_for_all(int timeout_ms) {
+  const std::int64_t deadline_ns = base::boottime_ns() + timeout_ms * (kSecond / 1000);
+  for (PartProcess& process : processes) {
+    if (!process.child) continue;
+    const std::int64_t left_ms = (deadline_ns - base::boottime_ns()) / (kSecond / 1000);
+    if (process.child->wait_for(static_cast<int>(std::max<std::int64_t>(left_ms, 0)))) {
+      process.child.reset();
+    }
+  }
+}
+
 void Supervisor::State::stop_all() {
   for (PartProcess& process : processes) {
     if (process.child) process.child->signal(SIGTERM);
   }
+  wait_for_all(kStopMs);
   for (PartProcess& process : processes) {
-    if (process.child && !process.child->wait_for(kStopMs)) {
-      process.child->signal(SIGKILL);
-      process.child->wait_for(kStopMs);
-    }
-    process.child.reset();
+    if (process.child) process.child->signal(SIGKILL);
+  }
+  wait_for_all(kStopMs);
+  for (PartProcess& process : processes) {
+    // One that cannot even be killed goes when the kernel lets it, and at the latest with us.
     if (!process.is_companion) file().part(process.part).pid.store(0);
   }
   const auto now = static_cast<std::uint64_t>(base::boottime_ns());

@@ -4,9 +4,10 @@
 import gzip
 import os
 import shutil
+import subprocess
 
 import pytest
-from program import SOURCE, environment, run
+from program import PROGRAM, SOURCE, environment, run
 
 USAGE = [
     (["gett"], "unknown command 'gett'; did you mean 'get'?"),
@@ -25,11 +26,45 @@ USAGE = [
     (["serve", "--set", "lanes.slow_seconds=0"], "lanes.slow_seconds = 0 is outside"),
     (["serve", "--set", "nonsense"], "'nonsense' is not key=value"),
     (["serve", "--listen", "9400"], "'9400' is not ADDRESS:PORT"),
+    (["serve", "--listen", "localhos:80"], "'localhos:80' is not ADDRESS:PORT"),
+    (["serve", "--listen", ""], "serve: --listen needs a value"),
+    (["record", ""], "record: FILE needs a value"),
     (["serve", "--config", "/nowhere.toml"], "/nowhere.toml"),
     (["serve", "--replay", "/nowhere.rec"], "/nowhere.rec"),
     (["get", "203", "--recorder", "/nowhere.rec"], "/nowhere.rec"),
     (["check-config", "/nowhere.toml"], "/nowhere.toml"),
 ]
+
+
+def test_an_output_that_takes_nothing_is_told():
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [PROGRAM, "catalog"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert result.returncode == 3
+    assert result.stderr == (
+        "everywatt: cannot write to the standard output: No space left on device\n"
+    )
+
+
+def test_a_reader_that_went_away_ends_a_watch(serve):
+    daemon = serve("--demo", "gemm")
+    watch = subprocess.Popen(
+        [PROGRAM, "watch", "203", "--interval", "100ms", "--run-dir", daemon.run_folder],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), restore_signals=False,
+    )  # fmt: skip
+    watch.stdout.readline()
+    watch.stdout.close()
+    assert watch.wait(timeout=20) == 0
+    assert watch.stderr.read() == b""
+    watch.stderr.close()
+
+
+def test_a_run_folder_below_one_that_is_gone_is_told(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = complain("serve", "--run-dir", "x", code=2, preexec_fn=lambda: (os.chdir(gone), gone.rmdir()))
+    assert "cannot find x" in line
 
 
 def complain(*arguments, code: int, **options) -> str:

@@ -161,7 +161,7 @@ def test_gemm_keeps_the_sms_busy_in_its_steady_part(serve):
     daemon = serve("--demo", "gemm", "--set", "lanes.gpm_pace=fast")
     from playhead import Playhead
 
-    playhead = Playhead(daemon.run_folder / "demo" / "playhead")
+    playhead = Playhead(daemon.run_folder / "everywatt-demo" / "playhead")
     playhead.step_to(9_000)  # 19 s into the trace, in its loop
     playhead.run()
 

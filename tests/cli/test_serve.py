@@ -9,7 +9,7 @@ import stat
 
 import pytest
 from program import (
-    LIBRARY, children_of, environment, is_running, run, run_json, wait_until,
+    LIBRARY, SOURCE, children_of, environment, is_running, run, run_json, wait_until,
 )  # fmt: skip
 
 PARTS = {"sampler", "host", "server"}
@@ -95,6 +95,53 @@ def test_a_signal_ends_everything_within_five_seconds(serve, number):
     # What it recorded can still be read, and is called old.
     answer = daemon.run("history", "gpu_power_watts", "--since", "5s", code=0)
     assert "no daemon runs" in answer.stderr and answer.stdout.count("\n") > 1
+
+
+def test_parts_that_do_not_answer_are_killed_within_five_seconds(serve):
+    daemon = serve("--demo", "gemm")
+    pids = all_started(daemon).values()
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    daemon.process.send_signal(signal.SIGTERM)
+    assert daemon.process.wait(timeout=5) == 0
+    assert not any(map(is_running, pids))
+
+
+def test_what_else_is_in_the_run_folder_stays(serve, memory_folder):
+    letter = memory_folder / "demo" / "letter"
+    letter.parent.mkdir()
+    letter.write_text("dear")
+    daemon = serve("--demo", "gemm")
+    assert daemon.stop()[0] == 0
+    assert letter.read_text() == "dear"
+    assert {p.name for p in memory_folder.iterdir()} == {"demo", "recorder", "identities"}
+
+
+def test_a_limit_on_the_size_of_files_is_told_in_one_line(memory_folder, tmp_path, recordings):
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    for command in (
+        ["serve", "--demo", "gemm", "--listen", "127.0.0.1:0", "--run-dir", memory_folder],
+        ["record", tmp_path / "x.rec", "--recorder", recordings("gemm")],
+    ):
+        refused = run(*command, preexec_fn=limit)
+        assert refused.returncode in (2, 3)
+        assert "File too large" in refused.stderr and len(refused.stderr.splitlines()) == 1
+
+
+def test_the_end_of_a_terminal_is_ignored_where_the_parent_ignores_it(serve):
+    daemon = serve(
+        "--demo", "gemm", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    )
+    parts = all_started(daemon)
+    for pid in (daemon.process.pid, *parts.values()):
+        os.kill(pid, signal.SIGHUP)
+    wait_until(lambda: daemon.status("/readyz") == 200, "readiness")
+    assert daemon.parts() == parts
+    assert daemon.stop()[0] == 0
 
 
 def test_a_second_one_on_the_same_folder_or_port_is_refused(serve, tmp_path):
@@ -281,6 +328,20 @@ def test_a_recording_goes_on_while_the_daemon_does(serve, tmp_path):
     times = [t for t, _, state, _ in series["points"] if state == "ok"]
     assert times[-1] - times[0] > 1.2e9
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_no_command_writes_over_the_recorder_of_a_running_daemon(serve):
+    daemon = serve("--demo", "gemm")
+    live = daemon.run_folder / "recorder"
+    inode = live.stat().st_ino
+    for command in (
+        ["record", live, "--for", "1s", "--run-dir", daemon.run_folder],
+        ["import", SOURCE / "traces/gemm", "--output", live],
+    ):
+        refused = run(*command, code=2)
+        assert "is the recorder of a running daemon" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+    assert live.stat().st_ino == inode
 
 
 def test_a_recording_is_replayed_with_a_moving_now(recordings, serve):

@@ -46,6 +46,11 @@ std::string format_host(const std::string& address) {
 
 }  // namespace
 
+bool is_listen_address(std::string_view address) {
+  Storage storage;
+  return address == "localhost" || parse_address(std::string(address), 0, storage);
+}
+
 base::Result<base::UniqueFd> open_listening_socket(const std::string& address, std::uint16_t port) {
   Storage storage;
   if (!parse_address(address, port, storage)) {

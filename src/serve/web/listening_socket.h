@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -13,6 +14,9 @@ struct SocketAddress {
   std::string address;  // "127.0.0.1", "::1"
   std::uint16_t port = 0;
 };
+
+// Whether it is something to listen on: an IP address, or "localhost", which is 127.0.0.1.
+bool is_listen_address(std::string_view address);
 
 // A socket that listens; "::" takes IPv4 as well. kUnavailable: the port is in use;
 // kInvalidArgument: not an IP address; kNoPermission.
