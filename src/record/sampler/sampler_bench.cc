@@ -134,8 +134,11 @@ void totals_of_a_gauge_row(benchmark::State& state) {
   if (!bench.is_open(state)) return;
   Totals totals(*bench.file_->writer(bench.slot_, Lane::kTotals));
   Row gauge(Scope::kGpu, Lane::kGauge);
-  Row slow(Scope::kGpu, Lane::kSlow);
-  totals.begin(GpuIs::kAnother, slow, 700);
+  const Row slow(Scope::kGpu, Lane::kSlow);
+  totals.begin(GpuIs::kAnother, {.last_gauge = gauge,
+                                 .last_slow = slow,
+                                 .power_limit_max_watts = 700,
+                                 .gauge_period_ns = 100'000'000});
   LaneReader reader(Lane::kGauge);
   reader.read(*bench.device_, 100'000'000, gauge);
   for (auto _ : state) {
