@@ -47,6 +47,8 @@ TEST(Interfaces, LeaveOutLoopbackAndContainers) {
       "    lo: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
       "  eth0:1000 10 1 2 0 0 0 0 2000 20 3 4 0 0 0 0\n"
       "veth1a2b: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
+      "eni0123abcd: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
+      "cilium_host: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
       " docker0: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
       "  ib0: 5 6 7\n"
       "eth0:1: 9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n",

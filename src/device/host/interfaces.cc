@@ -12,9 +12,10 @@ namespace {
 bool is_left_out(std::string_view name) {
   if (name == "lo") return true;
   for (const std::string_view prefix :
-       {"veth",   "cali", "lxc", "tap",    "vnet",    "ifb",    "dummy",
-        "tunl",   "gre",  "sit", "ip6tnl", "erspan",  "ip_vti", "ip6_vti",
-        "docker", "cni",  "br-", "virbr",  "flannel", "kube-"}) {
+       {"veth",   "cali",   "lxc",   "tap",    "vnet",    "ifb",         "dummy",
+        "tunl",   "gre",    "sit",   "ip6tnl", "erspan",  "ip_vti",      "ip6_vti",
+        "docker", "cni",    "br-",   "virbr",  "flannel", "kube-",       "eni",
+        "azv",    "cilium", "vxlan", "genev",  "ovs",     "nodelocaldns"}) {
     if (name.starts_with(prefix)) return true;
   }
   return false;

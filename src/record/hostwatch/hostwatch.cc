@@ -33,7 +33,7 @@ std::string read_boot_id(const host::Root& root, const recorder::Reader& reader)
   return boot_id ? std::string(*boot_id) : reader.boot_id();
 }
 
-// The newest sign of life of any part: up to then events were told as they came.
+// The last sign of life of an earlier process of ours: up to then events were told as they came.
 std::int64_t last_heartbeat_ns(recorder::File& file) {
   const recorder::PartSlot& host = file.part(recorder::Part::kHost);
   return static_cast<std::int64_t>(host.heartbeat_ns.load(std::memory_order_acquire));

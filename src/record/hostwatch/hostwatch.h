@@ -24,7 +24,7 @@ struct Options {
   // Environment variables of GPU processes that are kept as labels, beside SLURM_JOB_*.
   std::vector<std::string> labels;
   // Faults that the kernel's log told up to here (boottime) are known already. 0: up to the last
-  // heartbeat in the recorder, and in a new file none since the machine started.
+  // heartbeat of this part in the recorder; where it has none, none since the machine started.
   std::int64_t faults_since_ns = 0;
   std::int64_t period_ns = 1'000'000'000;
   // For the processes beyond `max_processes`.

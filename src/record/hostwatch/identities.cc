@@ -147,7 +147,7 @@ void Identities::fill(std::uint32_t pid, std::string_view stat_line, catalog::Ro
     // The name that the kernel shows in brackets: of a kernel thread, or of one that has just
     // ended.
     const auto line = host::parse_process_line(stat_line);
-    if (line) command = base::clean_text(line->name, 64);
+    if (line) command = base::clean_text(base::trim(line->name), 64);
   }
   put_text(row, MetricId::identity_command, command);
   fill_groups(pid, row);

@@ -261,6 +261,55 @@ TEST(Processes, BeyondTheFirstOnesAreReadEachTenSeconds) {
   }
 }
 
+TEST(Processes, ThatEndBetweenTheListingAndTheLookCostOnlyThemselves) {
+  FakeMachine machine;
+  machine.put(10, {});
+  machine.put(11, {.name = "a) R 1 (b\t\n", .state = 'Z', .cmdline = ""});  // a zombie, hostile name
+  machine.root.write("/proc/12/stat", "");                                // no line any more
+  machine.root.write("/proc/13/stat", "13 (x) S");                        // cut short
+  auto watch = machine.open();
+  machine.list(0, {{10, 1}, {11, 1}, {12, 1}, {13, 1}, {14, 1}});
+  watch->tick();
+  machine.pass_seconds(4);  // beyond all doubt
+  watch->tick();
+  const auto listing = machine.last_listing();
+  ASSERT_EQ(listing.size(), 5u);
+  EXPECT_EQ(number(listing[0], MetricId::host_process_state), std::uint64_t{'S'});
+  EXPECT_EQ(number(listing[1], MetricId::host_process_state), std::uint64_t{'Z'});
+  EXPECT_EQ(listing[2].state(MetricId::host_process_state), State::kFailed);
+  EXPECT_EQ(listing[3].state(MetricId::host_process_state), State::kFailed);
+  EXPECT_EQ(number(listing[4], MetricId::host_process_state), std::uint64_t{'X'});
+  const auto who = machine.identity_rows();
+  ASSERT_EQ(who.size(), 2u);
+  EXPECT_EQ(who[1].text(MetricId::identity_command), "a) R 1 (b");
+}
+
+TEST(Processes, AreLookedForOnlyAsFarAsAListingGoes) {
+  FakeMachine machine(1);
+  machine.put(1, {});
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> uses;
+  for (std::uint32_t pid = 1; pid <= 1500; ++pid)
+    uses.emplace_back(pid, 1);
+  auto watch = machine.open();
+  machine.list(0, {{1, 1}});
+  watch->tick();
+  machine.pass_seconds(1);
+  machine.list(0, uses);  // more than any driver lists: not believed
+  watch->tick();
+  EXPECT_EQ(machine.last_listing().size(), 1u);
+  machine.pass_seconds(1);
+  uses.resize(1024);
+  machine.list(0, uses);
+  watch->tick();
+  machine.pass_seconds(4);
+  watch->tick();
+  const auto listing = machine.last_listing();
+  ASSERT_EQ(listing.size(), 1024u);
+  EXPECT_EQ(number(listing[0], MetricId::host_process_state), std::uint64_t{'S'});
+  EXPECT_EQ(number(listing[1023], MetricId::host_process_index), 1023u);
+  EXPECT_EQ(number(listing[1023], MetricId::host_process_count), 1024u);
+}
+
 TEST(Processes, FromBeforeARestartAreNotNews) {
   FakeMachine machine;
   machine.put(10, {});

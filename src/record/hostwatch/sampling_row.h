@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
 #include "catalog/row.h"
@@ -22,6 +23,8 @@ class SamplingRow {
   void write(std::int64_t now_ns, std::uint64_t lost_events);
 
  private:
+  double lateness_p99_seconds() const;
+
   explicit SamplingRow(recorder::Writer writer);
 
   recorder::Writer writer_;
@@ -30,6 +33,7 @@ class SamplingRow {
   std::uint64_t late_ticks_ = 0;
   std::uint64_t missed_ticks_ = 0;
   std::int64_t late_max_ns_ = 0;
+  std::vector<std::int64_t> late_ns_;  // of the newest ticks, in no order
   std::array<std::int64_t, catalog::kLaneCount> cpu_ns_{};
 };
 
