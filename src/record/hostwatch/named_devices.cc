@@ -61,6 +61,15 @@ NamedDevices::Known* NamedDevices::find(std::string_view device, Complaints& com
   for (Known& known : known_) {
     if (known.name == device) return &known;
   }
+  // What an earlier process of ours wrote is cleaned and cut: a name that is not plain comes back
+  // as another one.
+  catalog::Row once(scope_, catalog::Lane::kOnce);
+  once.set_text(name_, device);
+  for (Known& known : known_) {
+    if (known.is_seen || known.name != once.text(name_)) continue;
+    known.name = device;
+    return &known;
+  }
   return take_slot(device, complaints);
 }
 
