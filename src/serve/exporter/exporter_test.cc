@@ -216,6 +216,19 @@ TEST(Exporter, HostileNamesMakeNoNewSeries) {
     EXPECT_FALSE(series.starts_with("forged"));
 }
 
+// Their identity could not be read, nor their index: one label set must not come twice.
+TEST(Exporter, GpusThatCannotBeToldApartAreOne) {
+  view::Machine machine{{.gpus = 3}};
+  add_busy_gpu(machine, 0);
+  for (const unsigned index : {1U, 2U}) {
+    machine.file().device(machine.gpu(index)).index.store(0);
+    machine.file().set_status(machine.gpu(index), recorder::DeviceStatus::kFailed, kSecond);
+  }
+  const auto series = parse(encode(*machine.view(kNow), kDefaultNames));
+  EXPECT_EQ(series.at("gpu_up{gpu=\"0\"}"), "0");
+  EXPECT_EQ(series.at("gpu_up{gpu=\"0\",uuid=\"GPU-00000000\"}"), "1");
+}
+
 TEST(Exporter, AnNvlinkSaysWhatIsAtItsOtherEnd) {
   view::Machine machine;
   machine.add_gpu(0, Lane::kOnce, 1000 * kSecond, [](Row& row) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "serve/exporter/exposition.h"
 
@@ -77,6 +78,14 @@ std::string other_labels(const Device& device) {
   return {};
 }
 
+// GPUs that failed before they could be identified look the same. A scraper refuses all of a text
+// in which one label set comes twice, so one of them stands for them.
+bool is_told_apart(const Plan& plan, const Target& target) {
+  return std::ranges::none_of(plan.targets, [&target](const Target& other) {
+    return other.device.scope == target.device.scope && other.labels == target.labels;
+  });
+}
+
 // Devices without a name or identity cannot be told apart: two samples would have one label set.
 bool is_nameless(const Device& device) {
   const bool has_name = device.scope == Scope::kGpu || device.scope == Scope::kNode;
@@ -111,7 +120,8 @@ Plan make_plan(const View& view, const std::string& hostname) {
   for (unsigned scope = 0; scope < catalog::kScopeCount; ++scope) {
     for (const Device& device : view::devices(view, static_cast<Scope>(scope))) {
       if (device.status == view::DeviceStatus::kGone || is_nameless(device)) continue;
-      plan.targets.push_back(make_target(view, device, gpus, hostname));
+      Target target = make_target(view, device, gpus, hostname);
+      if (is_told_apart(plan, target)) plan.targets.push_back(std::move(target));
     }
   }
   return plan;
