@@ -5,7 +5,8 @@
 #   *_test.cc            linked together into test_<room>
 #   *_torture_test.cc    linked together into torture_<room>
 #   *_bench.cc           linked together into bench_<room>, built by target `benches`
-#   *_fuzz.cc            one program each, fuzz_<file name less _fuzz>, under EVERYWATT_FUZZ
+#   *_fuzz.cc            one program each, fuzz_<file name less _fuzz>, under EVERYWATT_FUZZ; and part
+#                        of test_<room>, which replays tests/corpus/<file name less _fuzz>
 #   other *.cc           the static library ew_<room>
 #
 # where <room> is the path below src/ with '/' written as '_'.
@@ -86,8 +87,8 @@ function(everywatt_room room)
   target_include_directories(${target} ${scope} ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${target} ${scope} ${links} Threads::Threads)
 
-  if(tests)
-    everywatt_add_test(test_${name} SOURCES ${tests} LINK ${test_links}
+  if(tests OR fuzzers)
+    everywatt_add_test(test_${name} SOURCES ${tests} ${fuzzers} LINK ${test_links}
                        NEEDS ${arg_TEST_NEEDS})
   endif()
   if(torture_tests)
@@ -113,6 +114,7 @@ function(everywatt_room room)
       add_executable(fuzz_${fuzzer} EXCLUDE_FROM_ALL ${source})
       target_link_libraries(fuzz_${fuzzer} PRIVATE ${test_links})
       target_link_options(fuzz_${fuzzer} PRIVATE -fsanitize=fuzzer)
+      target_compile_definitions(fuzz_${fuzzer} PRIVATE EVERYWATT_FUZZER)
       set_target_properties(fuzz_${fuzzer} PROPERTIES
                             RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
       add_dependencies(fuzzers fuzz_${fuzzer})
