@@ -14,6 +14,10 @@ using catalog::EventSource;
 using catalog::MetricId;
 using catalog::Row;
 
+// A ring has a damaged row where a writer died, and rows that were overwritten while it was read:
+// not one of many. A forged one may have nothing else, 2^28 times.
+constexpr std::size_t kBadRows = 4096;
+
 std::optional<std::uint64_t> number(const Row& row, MetricId id) {
   const catalog::Reading reading = row.reading(id);
   if (!reading.is_ok()) return std::nullopt;
@@ -68,8 +72,12 @@ std::vector<Event> read_events(const View& view, const EventOptions& options) {
     std::vector<Event> of_ring;
     std::uint64_t end = view.end_at(ring, to_ns);
     const std::uint64_t first = reader.lower_bound(ring, options.from_ns + 1);
-    while (end > first && of_ring.size() < options.limit) {
-      if (reader.read(ring, --end, row) != recorder::RowState::kOk) continue;
+    std::size_t bad_rows = 0;
+    while (end > first && of_ring.size() < options.limit && bad_rows < kBadRows) {
+      if (reader.read(ring, --end, row) != recorder::RowState::kOk) {
+        ++bad_rows;
+        continue;
+      }
       if (row.time_ns <= options.from_ns || row.time_ns > to_ns) continue;
       Event event = parse_event(view, row);
       event.ring = ring;

@@ -11,6 +11,9 @@ using catalog::Lane;
 using catalog::MetricId;
 using catalog::Row;
 
+// A ring has a damaged row where a writer died; a forged one may have nothing else, 2^28 times.
+constexpr std::size_t kBadRows = 4096;
+
 std::uint64_t number(const Row& row, MetricId id) {
   const catalog::Reading reading = row.reading(id);
   return reading.is_ok() ? reading.u64() : 0;
@@ -47,11 +50,18 @@ std::optional<Identity> find(const View& view, MetricId column, std::uint64_t wa
   for (std::uint32_t ring = 0; ring < reader->ring_count(); ++ring) {
     if (reader->ring(ring).lane != Lane::kIdentity) continue;
     const std::uint64_t oldest = reader->oldest(ring);
-    for (std::uint64_t end = reader->published(ring); end > oldest;) {
+    std::size_t bad_rows = 0;
+    for (std::uint64_t end = reader->published(ring); end > oldest && bad_rows < kBadRows;) {
       --end;
-      if (reader->read_cell(ring, end, column, 0, cell) != recorder::RowState::kOk) continue;
-      if (!cell.reading.is_ok() || cell.reading.u64() != wanted || cell.time_ns > time_ns) continue;
+      const recorder::RowState state = reader->read_cell(ring, end, column, 0, cell);
+      // Every row has both columns.
+      if (state != recorder::RowState::kOk || !cell.reading.is_ok()) {
+        ++bad_rows;
+        continue;
+      }
+      if (cell.reading.u64() != wanted || cell.time_ns > time_ns) continue;
       if (reader->read(ring, end, row) == recorder::RowState::kOk) return parse_identity(row);
+      ++bad_rows;
     }
   }
   return std::nullopt;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/recorder/new_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -13,6 +15,8 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "record/recorder/format.h"
@@ -84,6 +88,71 @@ base::Result<base::UniqueFd> open_predecessor(const std::string& path) {
   return is_current_header(bytes) ? std::move(fd) : base::UniqueFd();
 }
 
+// The descriptor holds a lock as long as its process is alive and the file has no name of its own:
+// by it others tell a file that is being made from one that a killed process left. Process numbers
+// would not do, for a folder may be shared with containers that count for themselves.
+bool lock(int fd) {
+  int result = -1;
+  do {
+    result = ::flock(fd, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+bool is_name_of(const std::string& path, int fd) {
+  struct stat named{};
+  struct stat open{};
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &open) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string_view name_in(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+// NAME.NUMBER.tmp
+bool is_temporary_of(std::string_view name, std::string_view candidate) {
+  constexpr std::string_view kEnd = ".tmp";
+  if (!candidate.starts_with(name) || !candidate.ends_with(kEnd)) return false;
+  if (candidate.size() < name.size() + 2 + kEnd.size() || candidate[name.size()] != '.') {
+    return false;
+  }
+  candidate.remove_prefix(name.size() + 1);
+  candidate.remove_suffix(kEnd.size());
+  return candidate.find_first_not_of("0123456789") == candidate.npos;
+}
+
+void remove_if_dead(const std::string& temporary) {
+  const base::UniqueFd fd(
+      ::open(temporary.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  struct stat status{};
+  if (!fd.is_open() || ::fstat(fd.get(), &status) != 0) return;
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return;
+  if (lock(fd.get()) && is_name_of(temporary, fd.get())) ::unlink(temporary.c_str());
+}
+
+// What processes that were killed before they could name their file left beside `path`. That it
+// cannot be listed or removed is no reason to fail.
+void remove_dead(const std::string& path) {
+  struct CloseFolder {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+  };
+  const std::string folder = folder_of(path);
+  const std::unique_ptr<DIR, CloseFolder> listing(::opendir(folder.c_str()));
+  if (listing == nullptr) return;
+  while (const dirent* entry = ::readdir(listing.get())) {
+    if (is_temporary_of(name_in(path), entry->d_name)) {
+      remove_if_dead(folder + "/" + entry->d_name);
+    }
+  }
+}
+
 base::UniqueFd open_exclusive(const std::string& path) {
   return base::UniqueFd(
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -97,12 +166,6 @@ void mark_succeeded(int fd) {
   static_cast<void>(!::pwrite(fd, &yes, sizeof(yes), offsetof(Header, successor)));
 }
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 base::Result<NewFile> NewFile::create(const std::string& path, unsigned mode) {
@@ -111,15 +174,23 @@ base::Result<NewFile> NewFile::create(const std::string& path, unsigned mode) {
   NewFile file;
   file.path_ = path;
   file.predecessor_ = std::move(*predecessor);
+  remove_dead(path);
   const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
   file.fd_ = open_exclusive(temporary);
   if (!file.fd_.is_open() && errno == EEXIST) {
-    // A process with our number died over it.
+    // A process with our number died over it, where there are no locks.
     ::unlink(temporary.c_str());
     file.fd_ = open_exclusive(temporary);
   }
   if (!file.fd_.is_open()) return base::fail_errno("create a file in", folder_of(path));
   file.temporary_ = temporary;
+  // A file system without locks keeps what the dead left; one of our own number is replaced.
+  static_cast<void>(lock(file.fd()));
+  if (!is_name_of(temporary, file.fd())) {
+    file.temporary_.clear();
+    return base::fail(Code::kUnavailable,
+                      fmt::format("{} was removed while it was made", temporary), "try again");
+  }
   // Not by open(), which would take the umask off it.
   if (::fchmod(file.fd(), static_cast<mode_t>(mode)) != 0) {
     return base::fail_errno("set the mode of", path);
@@ -149,12 +220,17 @@ base::Status NewFile::commit() {
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return base::fail_errno("create", path_);
   temporary_.clear();
+  ::flock(fd(), LOCK_UN);
   if (predecessor_.is_open()) mark_succeeded(predecessor_.get());
   return {};
 }
 
 base::Status set_size(int fd, std::uint64_t bytes, const std::string& name) {
-  if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0) return {};
+  int result = -1;
+  do {
+    result = ::ftruncate(fd, static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return {};
   return base::fail_errno(fmt::format("make {} bytes of", bytes), name);
 }
 

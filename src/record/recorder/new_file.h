@@ -15,8 +15,9 @@ namespace everywatt::recorder {
 class NewFile {
  public:
   // Looks at what has the name now (see Predecessor rules in new_file.cc), and creates the file
-  // under another name beside it, with exactly `mode`. kNoPermission, kInvalidArgument: the name is
-  // taken by something that is not ours to replace. kNotFound: no such folder. kIo.
+  // under another name beside it, with exactly `mode`; what killed processes left of their making
+  // there goes. kNoPermission, kInvalidArgument: the name is taken by something that is not ours to
+  // replace. kNotFound: no such folder. kUnavailable: somebody removed it meanwhile. kIo.
   static base::Result<NewFile> create(const std::string& path, unsigned mode);
   // In memory, without a name; commit() has nothing to do.
   static base::Result<NewFile> create_anonymous();

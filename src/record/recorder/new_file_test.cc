@@ -2,10 +2,13 @@
 #include "record/recorder/new_file.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -98,6 +101,42 @@ TEST_F(NewFileTest, WhatADeadProcessOfOurNumberLeftIsReplaced) {
   std::ofstream(path_ + "." + std::to_string(::getpid()) + ".tmp") << "left";
   EXPECT_TRUE(create().has_value());
   EXPECT_EQ(names(), (std::vector<std::string>{"recorder"}));
+}
+
+// Killed before it gave its file a name, and by now another process may have the number, or none.
+TEST_F(NewFileTest, WhatKilledProcessesLeftIsRemovedByTheNextOne) {
+  for (const char* number : {"1", "77777", "4194303"}) {
+    std::ofstream(path_ + "." + number + ".tmp") << "left";
+  }
+  const std::string other = path_ + ".x1.tmp";
+  std::ofstream(other) << "not of our making";
+  EXPECT_TRUE(create().has_value());
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("recorder", "recorder.x1.tmp"));
+}
+
+TEST_F(NewFileTest, AFileBeingMadeIsLeftToItsProcessWhileThatLives) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto file = File::prepare(path_, 0644, small_layout(4));
+    static_cast<void>(!::write(ready[1], file ? "y" : "n", 1));
+    ::pause();
+    ::_exit(0);
+  }
+  char answer = 0;
+  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
+  ASSERT_EQ(answer, 'y');
+  // As long as it lives, its file is not taken from it.
+  create().value();
+  EXPECT_EQ(names().size(), 2U);
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(names().size(), 2U);
+  create().value();
+  EXPECT_EQ(names(), (std::vector<std::string>{"recorder"}));
+  ::close(ready[0]);
+  ::close(ready[1]);
 }
 
 TEST_F(NewFileTest, ASymbolicLinkIsRefused) {
