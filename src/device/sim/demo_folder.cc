@@ -84,7 +84,7 @@ std::vector<std::string> trace_names(const std::string& folder) {
 base::Status make_demo_folder(const DemoOptions& options) {
   if (!profile_by_key(options.profile)) {
     return base::fail(base::Code::kInvalidArgument, "no profile '" + options.profile + "'",
-                      "there are: h200, a100");
+                      "there are: h200, h100, a100");
   }
   const auto stems = find_stems(options);
   if (!stems) return std::unexpected(stems.error());

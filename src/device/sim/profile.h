@@ -27,6 +27,9 @@ struct Profile {
   unsigned shutdown_celsius;
   unsigned memory_max_celsius;
   unsigned gpu_max_celsius;
+  unsigned nvlinks;               // where a scenario gives it some
+  unsigned nvlink_version;        // as the driver codes it
+  unsigned nvlink_mb_per_second;  // of one link, each way
 };
 
 // The profile of that key, or null.

@@ -4,15 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "device/sim/calls.h"
 #include "device/sim/playhead.h"
 #include "device/sim/return_names.h"
+#include "device/sim/scenario_keys.h"
 
 namespace everywatt::sim {
 namespace {
@@ -28,91 +27,12 @@ struct Line {
   bool was_quoted = false;
 };
 
-// Says what is wrong with a value; the caller adds file and line.
-using Problem = std::optional<std::string>;
-using Setter = std::function<Problem(std::string_view)>;
-using Keys = std::map<std::string_view, Setter>;
-
-template <typename T>
-Setter whole(T& target, std::int64_t lowest = 0) {
-  return [&target, lowest](std::string_view text) -> Problem {
-    const std::optional<std::int64_t> number = base::parse_i64(text);
-    if (!number || *number < lowest || !std::in_range<T>(*number))
-      return "not a number in its range";
-    target = static_cast<T>(*number);
-    return std::nullopt;
-  };
-}
-
-// Bits and sizes: also 0x..., also above 2^63.
-Setter bits(std::uint64_t& target) {
-  return [&target](std::string_view text) -> Problem {
-    const std::optional<std::uint64_t> number =
-        text.starts_with("0x") ? parse_hex(text.substr(2)) : base::parse_u64(text);
-    if (!number) return "not a number";
-    target = *number;
-    return std::nullopt;
-  };
-}
-
-Setter milliseconds(std::int64_t& target_ns) {
-  return [&target_ns](std::string_view text) -> Problem {
-    const std::optional<double> ms = base::parse_f64(text);
-    if (!ms || *ms < -1e12 || *ms > 1e12) return "not milliseconds";
-    target_ns = static_cast<std::int64_t>(*ms * kNsPerMs);
-    return std::nullopt;
-  };
-}
-
-Setter text(std::string& target) {
-  return [&target](std::string_view value) -> Problem {
-    target = value;
-    return std::nullopt;
-  };
-}
-
-Setter which(WhichGpu& target) {
-  return [&target](std::string_view value) -> Problem {
-    if (value == "all") return std::nullopt;
-    const std::optional<std::uint64_t> number = base::parse_u64(value);
-    if (!number || *number > 1023) return "neither a GPU's number nor \"all\"";
-    target = static_cast<std::uint32_t>(*number);
-    return std::nullopt;
-  };
-}
-
-std::optional<bool> parse_truth(std::string_view value) {
-  if (value == "true") return true;
-  if (value == "false") return false;
-  return std::nullopt;
-}
-
-constexpr const char* kNoTruth = "neither true nor false";
-
-Setter truth(bool& target) {
-  return [&target](std::string_view value) -> Problem {
-    const std::optional<bool> known = parse_truth(value);
-    if (!known) return kNoTruth;
-    target = *known;
-    return std::nullopt;
-  };
-}
-
-// "*", or a function that the library has: a misspelt one would never go wrong.
-Setter function(std::string& target) {
-  return [&target](std::string_view value) -> Problem {
-    if (value != "*" && !std::binary_search(kCalls.begin(), kCalls.end(), value)) {
-      return "no function '" + std::string(value) + "'";
-    }
-    target = value;
-    return std::nullopt;
-  };
-}
-
-void add_span(Keys& keys, Span& span) {
-  keys["from_ms"] = milliseconds(span.from_ns);
-  keys["until_ms"] = milliseconds(span.until_ns);
-}
+// The sections that lie in files of their own.
+constexpr std::pair<std::string_view, BeginSection> kSections[] = {
+    {"order", begin_order},   {"library", begin_library},
+    {"driver", begin_driver}, {"kernel_line", begin_kernel_line},
+    {"nvlink", begin_nvlink},
+};
 
 class Parser {
  public:
@@ -173,16 +93,25 @@ class Parser {
     if (section == "event") return begin_event();
     if (section == "override") return begin_override();
     if (section == "process") return begin_process();
+    for (const auto& [name, begin] : kSections) {
+      if (name != section) continue;
+      Section begun = begin(scenario_);
+      keys_ = std::move(begun.keys);
+      required_ = std::move(begun.required);
+      return std::nullopt;
+    }
     return "no section '" + std::string(section) + "'";
   }
 
   Problem begin_device() {
     DeviceEntry& device = scenario_.devices.emplace_back();
     keys_ = {{"trace", path(device.trace)},
-             {"profile", one_of(device.profile, {"h200", "a100"})},
+             {"profile", one_of(device.profile, {"h200", "h100", "a100"})},
              {"uuid", text(device.uuid)},
              {"reports_buffer_size", truth(device.reports_buffer_size)},
              {"growing_lists", whole(device.growing_lists)},
+             {"present_from_ms", milliseconds(device.present.from_ns)},
+             {"present_until_ms", milliseconds(device.present.until_ns)},
              {"start_ms", loop_time(device, &Loop::start_ns)},
              {"loop_begin_ms", loop_time(device, &Loop::begin_ns)},
              {"loop_end_ms", loop_time(device, &Loop::end_ns)}};
@@ -206,6 +135,14 @@ class Parser {
       if (*hangs) fault.delay_ns = kForever;
       return std::nullopt;
     };
+    keys_["signals_masked"] = truth(fault.signals_masked);
+    keys_["crash"] = truth(fault.crash);
+    keys_["garbage"] = word<std::optional<Garbage>>(fault.garbage, {{"ones", Garbage::kOnes},
+                                                                    {"zeros", Garbage::kZeros},
+                                                                    {"random", Garbage::kRandom},
+                                                                    {"nan", Garbage::kNan},
+                                                                    {"huge", Garbage::kHuge},
+                                                                    {"text", Garbage::kText}});
     required_ = {"function"};
     add_span(keys_, fault.span);
     return std::nullopt;
@@ -213,10 +150,10 @@ class Parser {
 
   Problem begin_event() {
     EventEntry& event = scenario_.events.emplace_back();
-    keys_ = {{"gpu", which(event.gpu)},
-             {"at_ms", milliseconds(event.at_ns)},
-             {"type", bits(event.type)},
-             {"number", bits(event.number)}};
+    keys_ = {{"gpu", which(event.gpu)},     {"at_ms", milliseconds(event.at_ns)},
+             {"type", bits(event.type)},    {"number", bits(event.number)},
+             {"pid", whole(event.pid, 1)},  {"process", text(event.process)},
+             {"detail", text(event.detail)}};
     keys_["xid"] = [&event](std::string_view value) -> Problem {
       event.type = 0x8;
       return bits(event.number)(value);
@@ -247,17 +184,13 @@ class Parser {
              {"pid", whole(process.pid, 1)},
              {"memory_bytes", bits(process.memory_bytes)},
              {"sm_percent", whole(process.sm_percent, -1)}};
-    keys_["kind"] = [&process](std::string_view value) -> Problem {
-      if (value == "compute")
-        process.kind = ProcessKind::kCompute;
-      else if (value == "graphics")
-        process.kind = ProcessKind::kGraphics;
-      else if (value == "mps")
-        process.kind = ProcessKind::kMps;
-      else
-        return "neither compute, graphics nor mps";
-      return std::nullopt;
-    };
+    keys_["kind"] = word(process.kind, {{"compute", ProcessKind::kCompute},
+                                        {"graphics", ProcessKind::kGraphics},
+                                        {"mps", ProcessKind::kMps}});
+    keys_["command"] = text(process.command);
+    keys_["uid"] = whole(process.uid);
+    keys_["cgroup"] = text(process.cgroup);
+    keys_["out_of_memory"] = truth(process.out_of_memory);
     add_span(keys_, process.span);
     required_ = {"pid"};
     return std::nullopt;
@@ -266,16 +199,6 @@ class Parser {
   Setter path(std::string& target) {
     return [this, &target](std::string_view value) -> Problem {
       target = value.starts_with('/') ? std::string(value) : folder_ + "/" + std::string(value);
-      return std::nullopt;
-    };
-  }
-
-  static Setter one_of(std::string& target, std::vector<std::string_view> choices) {
-    return [&target, choices = std::move(choices)](std::string_view value) -> Problem {
-      if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
-        return "no choice '" + std::string(value) + "'";
-      }
-      target = value;
       return std::nullopt;
     };
   }
@@ -312,6 +235,7 @@ WhichGpu missing_gpu(const Scenario& scenario) {
   look(scenario.events);
   look(scenario.overrides);
   look(scenario.processes);
+  look(scenario.links);
   return missing;
 }
 
@@ -324,6 +248,11 @@ base::Result<Scenario> parse_scenario(std::string_view text, const std::string& 
   if (const WhichGpu gpu = missing_gpu(*scenario)) {
     return base::fail(base::Code::kInvalidArgument,
                       name + ": gpu " + std::to_string(*gpu) + " is no [[device]]");
+  }
+  for (const auto check : {check_machine, check_nvlinks}) {
+    if (const Problem problem = check(*scenario)) {
+      return base::fail(base::Code::kInvalidArgument, name + ": " + *problem);
+    }
   }
   for (const DeviceEntry& device : scenario->devices) {
     const bool has_loop =

@@ -36,7 +36,11 @@ struct DeviceEntry {
   bool reports_buffer_size = false;
   // So many calls find the process list one longer than the call before said.
   std::uint32_t growing_lists = 0;
+  Span present = {};  // outside of it there is no such GPU
 };
+
+// What a call that goes wrong leaves in its caller's variables, while it says that it worked.
+enum class Garbage { kOnes, kZeros, kRandom, kNan, kHuge, kText };
 
 // A call that goes wrong. The first entry that fits decides.
 struct FaultEntry {
@@ -44,7 +48,10 @@ struct FaultEntry {
   WhichGpu gpu = {};
   std::optional<unsigned> return_code = {};  // nothing: only the delay
   std::uint64_t times = std::numeric_limits<std::uint64_t>::max();
-  std::int64_t delay_ns = 0;  // kForever: until the span ends
+  std::int64_t delay_ns = 0;    // kForever: until the span ends
+  bool signals_masked = false;  // the thread that waits takes no signal that can be kept from it
+  bool crash = false;           // after the delay
+  std::optional<Garbage> garbage = {};
   Span span = {};
 };
 
@@ -54,6 +61,52 @@ struct EventEntry {
   std::int64_t at_ns = 0;
   std::uint64_t type = 0;
   std::uint64_t number = 0;  // of the XID
+  // Of an XID, for the kernel's line.
+  std::uint32_t pid = 0;     // 0: the driver does not know
+  std::string process = {};  // its name
+  std::string detail = {};   // empty: what the driver says of this number
+};
+
+// From then on NVML counts the GPUs in this order.
+struct OrderEntry {
+  std::int64_t at_ns = 0;
+  std::vector<std::uint32_t> gpus;  // all of them, by number
+};
+
+// A while in which the driver cannot be had.
+struct LibraryEntry {
+  bool absent = false;      // the file is not there
+  bool mismatch = false;    // the file and the loaded driver differ in version
+  bool not_loaded = false;  // the driver is not in the kernel
+  Span span = {};
+};
+
+// The driver is loaded anew, in another version.
+struct DriverEntry {
+  std::int64_t from_ns = 0;
+  std::string version;
+};
+
+// A line that the kernel logs.
+struct KernelLineEntry {
+  std::int64_t at_ns = 0;
+  std::uint32_t priority = 3;  // 0 emergency ... 7 debug
+  std::string text;
+};
+
+enum class LinkState { kUp, kDown, kUnknown };
+
+// An NVLink, for a while. What an entry leaves out is what the entries before it say.
+struct LinkEntry {
+  WhichGpu gpu = {};
+  std::optional<std::uint32_t> link = {};  // nothing: all links of the GPU
+  std::optional<LinkState> state = {};
+  std::optional<std::uint32_t> version = {};  // as the driver codes it
+  std::string remote = {};                    // "gpu:1", "switch:0", "cpu"
+  std::optional<std::uint64_t> errors_per_second = {};
+  std::optional<std::uint64_t> bytes_per_second = {};          // sent
+  std::optional<std::uint64_t> receive_bytes_per_second = {};  // else as many as are sent
+  Span span = {};
 };
 
 // A reading that is not the trace's: sentinels, errors, states.
@@ -75,6 +128,11 @@ struct ProcessEntry {
   std::uint64_t memory_bytes = 0;  // all ones: the driver cannot tell
   std::int32_t sm_percent = -1;
   Span span = {};
+  // What the host's files say of it.
+  std::string command = "python3 train.py";
+  std::uint32_t uid = 1000;
+  std::string cgroup = "/user.slice";
+  bool out_of_memory = false;  // at its end the kernel kills it for want of memory
 };
 
 // What a simulation plays. docs/scenarios.md describes the file.
@@ -88,6 +146,11 @@ struct Scenario {
   std::vector<EventEntry> events;
   std::vector<OverrideEntry> overrides;
   std::vector<ProcessEntry> processes;
+  std::vector<OrderEntry> orders;
+  std::vector<LibraryEntry> libraries;
+  std::vector<DriverEntry> drivers;
+  std::vector<KernelLineEntry> kernel_lines;
+  std::vector<LinkEntry> links;
 };
 
 // `folder` is what relative file names are relative to; `name` stands in messages. kInvalidArgument
