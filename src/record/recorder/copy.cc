@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/recorder/copy.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -245,7 +246,9 @@ base::Status Recording::append(std::uint32_t slot, const catalog::Row& row) {
 // Rings of one cadence fill up together, so all that are half full are doubled at once. The larger
 // file gets the name when it holds all that the smaller one does.
 base::Status Recording::grow() {
-  auto own = Reader::adopt(base::UniqueFd(::dup(file_->fd())), options_.path);
+  base::UniqueFd fd(::fcntl(file_->fd(), F_DUPFD_CLOEXEC, 0));
+  if (!fd.is_open()) return base::fail_errno("keep open", options_.path);
+  auto own = Reader::adopt(std::move(fd), options_.path);
   if (!own) return std::unexpected(own.error());
   const Reader& before = **own;
   const LayoutOptions layout =

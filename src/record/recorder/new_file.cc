@@ -186,7 +186,8 @@ base::Result<NewFile> NewFile::create(const std::string& path, unsigned mode) {
   file.temporary_ = temporary;
   // A file system without locks keeps what the dead left; one of our own number is replaced.
   static_cast<void>(lock(file.fd()));
-  if (!is_name_of(temporary, file.fd())) {
+  struct stat status{};
+  if (::fstat(file.fd(), &status) == 0 && status.st_nlink == 0) {
     file.temporary_.clear();
     return base::fail(Code::kUnavailable,
                       fmt::format("{} was removed while it was made", temporary), "try again");
