@@ -63,12 +63,19 @@ bool is_publishable(MetricId id, catalog::Reading reading) {
 }
 
 void put_value(Exposition& out, MetricId id, catalog::Reading reading) {
+  const catalog::Metric& metric = catalog::metric(id);
   // Counts beyond 2^53 would lose their last digits as a double.
-  if (catalog::metric(id).type == Type::kU64) {
+  if (metric.type == Type::kU64) {
     out.value(reading.u64());
-  } else {
-    out.value(catalog::as_double(id, reading));
+    return;
   }
+  double value = catalog::as_double(id, reading);
+  // Our own sum of many readings ends in digits that are noise, and noise does not compress.
+  if (metric.lane == catalog::Lane::kTotals && metric.resolution > 0) {
+    const double steps_a_unit = std::round(1 / metric.resolution);
+    value = std::round(value * steps_a_unit) / steps_a_unit;
+  }
+  out.value(value);
 }
 
 void append_family(const View& view, const Plan& plan, const Family& family, Exposition& out) {
