@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -103,6 +103,7 @@ Return wait(Call call, EventSet set, EventRecord* out, unsigned timeout_ms) {
   if (!set || !out || set->library != entry.library) return Return::kInvalidArgument;
   while (true) {
     if (take_event(*entry.library, *set, *out)) return Return::kSuccess;
+    if (entry.library->is_stale()) return Return::kUninitialized;
     const auto left = deadline - SteadyClock::now();
     if (left <= SteadyClock::duration::zero()) return Return::kTimeout;
     std::this_thread::sleep_for(std::min(left, quiet_time(*entry.library)));
@@ -111,7 +112,7 @@ Return wait(Call call, EventSet set, EventRecord* out, unsigned timeout_ms) {
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetSupportedEventTypes(Device device, unsigned long long* mask) {
   return give("nvmlDeviceGetSupportedEventTypes", device, mask,
@@ -144,10 +145,10 @@ Return nvmlEventSetWait(EventSet set, EventRecord* out, unsigned timeout_ms) {
 }
 
 Return nvmlEventSetFree(EventSet set) {
-  if (const auto library = current_library()) library->playhead().count("nvmlEventSetFree");
+  if (const auto fault = fault_of_freeing("nvmlEventSetFree")) return *fault;
   if (!set) return Return::kInvalidArgument;
   const std::unique_ptr<abi::EventSetTag> owned(set);
   return Return::kSuccess;
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

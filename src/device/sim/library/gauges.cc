@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What changes by the moment: activity, memory, power, heat, clocks.
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -60,7 +60,7 @@ Return constant_power(Call call, Device device, unsigned* milliwatts, unsigned v
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetUtilizationRates(Device device, abi::Utilization* out) {
   return on_gpu("nvmlDeviceGetUtilizationRates", device, [&](Gpu& gpu, const Moment& moment) {
@@ -258,4 +258,4 @@ Return nvmlDeviceGetViolationStatus(Device device, abi::Selector policy, abi::Vi
   });
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

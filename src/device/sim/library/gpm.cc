@@ -4,7 +4,7 @@
 // move give 0 and NaN.
 #include <memory>
 
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -57,7 +57,7 @@ void evaluate(const GpmMeans& means, GpmMetric& out) {
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlGpmQueryDeviceSupport(Device device, abi::GpmSupport* out) {
   return on_gpu("nvmlGpmQueryDeviceSupport", device, [&](Gpu& gpu, const Moment&) {
@@ -78,7 +78,7 @@ Return nvmlGpmSampleAlloc(GpmSample* out) {
 
 // Also after the library was shut: the memory is the caller's.
 Return nvmlGpmSampleFree(GpmSample sample) {
-  if (const auto library = current_library()) library->playhead().count("nvmlGpmSampleFree");
+  if (const auto fault = fault_of_freeing("nvmlGpmSampleFree")) return *fault;
   if (!sample) return Return::kInvalidArgument;
   const std::unique_ptr<abi::GpmSampleTag> owned(sample);
   return Return::kSuccess;
@@ -113,4 +113,4 @@ Return nvmlGpmMetricsGet(GpmMetricsGet* request) {
   return Return::kSuccess;
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

@@ -5,8 +5,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
+#include "device/sim/machine_state.h"
 
 using namespace everywatt::sim;
 using abi::Device;
@@ -58,7 +59,7 @@ Return mode(Call call, Device device, unsigned* current, unsigned* pending, Colu
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetName(Device device, char* buffer, unsigned length) {
   return give_text("nvmlDeviceGetName", device, buffer, length,
@@ -87,7 +88,8 @@ Return nvmlDeviceGetInforomImageVersion(Device device, char* buffer, unsigned le
 Return nvmlDeviceGetGspFirmwareVersion(Device device, char* buffer) {
   const Entry entry = enter("nvmlDeviceGetGspFirmwareVersion", device);
   if (entry.outcome) return *entry.outcome;
-  return copy_text(entry.library->scenario().driver_version, buffer, abi::kGspVersionBufferSize);
+  return copy_text(driver_version(entry.library->scenario(), entry.moment.played_ns), buffer,
+                   abi::kGspVersionBufferSize);
 }
 
 Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci) {
@@ -101,7 +103,15 @@ Return nvmlDeviceGetPciInfo(Device device, PciInfo* pci) {
 }
 
 Return nvmlDeviceGetIndex(Device device, unsigned* out) {
-  return give_constant("nvmlDeviceGetIndex", device, out, [](Gpu& gpu) { return gpu.number(); });
+  const Entry entry = enter("nvmlDeviceGetIndex", device);
+  if (entry.outcome) return *entry.outcome;
+  if (!out) return Return::kInvalidArgument;
+  const Scenario& scenario = entry.library->scenario();
+  // A GPU that goes at this moment is lost.
+  const auto index = index_of(scenario, entry.gpu->number(), entry.moment.played_ns);
+  if (!index) return Return::kGpuIsLost;
+  *out = *index;
+  return Return::kSuccess;
 }
 Return nvmlDeviceGetMinorNumber(Device device, unsigned* out) {
   return give_constant("nvmlDeviceGetMinorNumber", device, out,
@@ -184,4 +194,4 @@ Return nvmlDeviceGetMemoryAffinity(Device device, unsigned words, unsigned long*
   });
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,9 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
+
+#include "device/sim/machine_state.h"
 
 namespace everywatt::sim {
 namespace {
@@ -31,6 +35,24 @@ Current& current() {
   alignas(Current) static std::byte memory[sizeof(Current)];
   static Current* const kState = new (memory) Current;
   return *kState;
+}
+
+// Not an optional: a thread's memory of a library that is unloaded must need no destructor.
+thread_local bool has_pending_garbage = false;
+thread_local PendingGarbage pending_garbage;
+
+// As a thread that waits within the kernel: only SIGKILL ends it.
+void mask_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
+// A wrong pointer within the driver's library. A signal that is raised could be masked.
+[[noreturn]] void crash() {
+  volatile std::uintptr_t nowhere = 64;
+  *reinterpret_cast<volatile int*>(nowhere) = 0;
+  std::abort();
 }
 
 std::string trace_name(const std::string& stem) {
@@ -64,6 +86,7 @@ base::Result<std::shared_ptr<Library>> Library::open() {
 
   std::shared_ptr<Library> library(new Library(std::move(*playhead)));
   library->scenario_ = std::move(*scenario);
+  library->driver_changes_ = driver_changes(library->scenario_, library->playhead_.now().played_ns);
   std::map<std::string, std::shared_ptr<const GpuTrace>> traces;
   const std::vector<DeviceEntry>& devices = library->scenario_.devices;
   for (std::uint32_t i = 0; i < devices.size(); ++i) {
@@ -87,16 +110,28 @@ Gpu* Library::find(abi::Device device) const {
   return nullptr;
 }
 
+bool Library::is_stale() const {
+  return driver_changes(scenario_, playhead_.now().played_ns) != driver_changes_;
+}
+
 std::optional<Return> Library::take_fault(Call call, const Gpu* gpu) {
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultEntry& fault = scenario_.faults[i];
     if (!names(fault, call, gpu) || !fault.span.holds(playhead_.now().played_ns)) continue;
-    if (playhead_.count_fault(i) >= fault.times) continue;
+    const std::uint64_t fired = playhead_.count_fault(i);
+    if (fired >= fault.times) continue;
+    if (fault.signals_masked) mask_signals();
     if (fault.delay_ns == kForever) {
       while (fault.span.holds(playhead_.now().played_ns))
         std::this_thread::sleep_for(kHangCheck);
     } else if (fault.delay_ns > 0) {
       std::this_thread::sleep_for(std::chrono::nanoseconds(fault.delay_ns));
+    }
+    if (fault.crash) crash();
+    if (fault.garbage) {
+      pending_garbage = {.kind = *fault.garbage, .seed = fired};
+      has_pending_garbage = true;
+      return Return::kSuccess;
     }
     if (!fault.return_code) return std::nullopt;
     return static_cast<Return>(*fault.return_code);
@@ -104,34 +139,52 @@ std::optional<Return> Library::take_fault(Call call, const Gpu* gpu) {
   return std::nullopt;
 }
 
+std::optional<PendingGarbage> take_pending_garbage() {
+  if (!std::exchange(has_pending_garbage, false)) return std::nullopt;
+  return pending_garbage;
+}
+
 std::shared_ptr<Library> current_library() {
   const std::lock_guard lock(current().mutex);
   return current().library;
 }
 
-Return init_library() {
+Return init_library(Call call) {
+  std::shared_ptr<Library> library = current_library();
+  if (!library || library->is_stale()) {
+    base::Result<std::shared_ptr<Library>> opened = Library::open();
+    if (!opened) {
+      std::fprintf(stderr, "libnvidia-ml-sim: %s\n", opened.error().message.c_str());
+      return Return::kDriverNotLoaded;
+    }
+    library = std::move(*opened);
+  }
+  library->playhead().count(call);
+  if (const std::optional<Return> fault = library->take_fault(call, nullptr)) return *fault;
+  const std::int64_t played_ns = library->playhead().now().played_ns;
+  if (const LibraryEntry* trouble = library_trouble(library->scenario(), played_ns)) {
+    if (trouble->absent) return Return::kLibraryNotFound;
+    return trouble->mismatch ? Return::kLibRmVersionMismatch : Return::kDriverNotLoaded;
+  }
   const std::lock_guard lock(current().mutex);
-  if (current().inits > 0) {
+  if (current().inits > 0 && !current().library->is_stale()) {
     ++current().inits;
     return Return::kSuccess;
   }
-  base::Result<std::shared_ptr<Library>> library = Library::open();
-  if (!library) {
-    std::fprintf(stderr, "libnvidia-ml-sim: %s\n", library.error().message.c_str());
-    return Return::kDriverNotLoaded;
-  }
-  if (const std::optional<Return> fault = (*library)->take_fault("nvmlInit_v2", nullptr)) {
-    return *fault;
-  }
-  current().library = std::move(*library);
+  current().library = std::move(library);
   current().inits = 1;
   return Return::kSuccess;
 }
 
 Return shut_library() {
+  if (const auto library = current_library()) {
+    library->playhead().count("nvmlShutdown");
+    if (const auto fault = library->take_fault("nvmlShutdown", nullptr)) return *fault;
+  }
+  std::shared_ptr<Library> last;  // goes after the lock
   const std::lock_guard lock(current().mutex);
   if (current().inits == 0) return Return::kUninitialized;
-  if (--current().inits == 0) current().library.reset();
+  if (--current().inits == 0) last = std::move(current().library);
   return Return::kSuccess;
 }
 
@@ -142,29 +195,44 @@ Return copy_text(std::string_view text, char* buffer, unsigned length) {
   return Return::kSuccess;
 }
 
-Entry enter(Call call) {
+namespace {
+
+// Lets a call in, if the library is initialised with the driver that is loaded now.
+Entry let_in(Call call) {
   Entry entry{.library = current_library(), .gpu = nullptr, .moment = {}, .outcome = {}};
-  if (!entry.library) {
-    entry.outcome = Return::kUninitialized;
-    return entry;
-  }
-  entry.library->playhead().count(call);
+  if (entry.library) entry.library->playhead().count(call);
+  if (!entry.library || entry.library->is_stale()) entry.outcome = Return::kUninitialized;
+  return entry;
+}
+
+}  // namespace
+
+Entry enter(Call call) {
+  Entry entry = let_in(call);
+  if (entry.outcome) return entry;
   entry.outcome = entry.library->take_fault(call, nullptr);
   entry.moment = entry.library->playhead().now();
   return entry;
 }
 
 Entry enter(Call call, abi::Device device) {
-  Entry entry{.library = current_library(), .gpu = nullptr, .moment = {}, .outcome = {}};
-  if (!entry.library) {
-    entry.outcome = Return::kUninitialized;
-    return entry;
-  }
-  entry.library->playhead().count(call);
+  Entry entry = let_in(call);
+  if (entry.outcome) return entry;
   entry.gpu = entry.library->find(device);
   entry.outcome = entry.gpu ? entry.library->take_fault(call, entry.gpu) : Return::kInvalidArgument;
   entry.moment = entry.library->playhead().now();
+  if (!entry.outcome &&
+      !is_present(entry.library->scenario(), entry.gpu->number(), entry.moment.played_ns)) {
+    entry.outcome = Return::kGpuIsLost;
+  }
   return entry;
+}
+
+std::optional<Return> fault_of_freeing(Call call) {
+  const std::shared_ptr<Library> library = current_library();
+  if (!library) return std::nullopt;
+  library->playhead().count(call);
+  return library->take_fault(call, nullptr);
 }
 
 }  // namespace everywatt::sim

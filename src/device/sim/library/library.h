@@ -32,12 +32,17 @@ class Library {
   static abi::Device handle_of(Gpu& gpu) { return reinterpret_cast<abi::Device>(&gpu); }
 
   // What the scenario's faults make of a call: waits as long as they say, then returns their code,
-  // or nothing when the call is to work. `gpu` is null for calls that concern none.
+  // or nothing when the call is to work. `gpu` is null for calls that concern none. Where they
+  // leave garbage the code is kSuccess, and take_pending_garbage() has what is left to do.
   std::optional<abi::Return> take_fault(Call call, const Gpu* gpu);
+
+  // Whether the driver has been unloaded or loaded since this was opened.
+  bool is_stale() const;
 
  private:
   explicit Library(Playhead playhead) : playhead_(std::move(playhead)) {}
 
+  std::uint64_t driver_changes_ = 0;  // when this was opened
   Scenario scenario_;
   Playhead playhead_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
@@ -45,8 +50,16 @@ class Library {
 
 // The library that is initialised now, or null.
 std::shared_ptr<Library> current_library();
-abi::Return init_library();
+// Initialises anew where the driver was loaded anew. A call that hangs holds up no other.
+abi::Return init_library(Call call);
 abi::Return shut_library();
+
+// Garbage that a fault has made of the call of this thread.
+struct PendingGarbage {
+  Garbage kind = Garbage::kOnes;
+  std::uint64_t seed = 0;  // how often the fault had fired before
+};
+std::optional<PendingGarbage> take_pending_garbage();
 
 // Copies text into a caller's buffer, as every text function does.
 abi::Return copy_text(std::string_view text, char* buffer, unsigned length);
@@ -62,6 +75,9 @@ struct Entry {
 // Counts the call and applies the faults. The second form also finds the GPU.
 Entry enter(Call call);
 Entry enter(Call call, abi::Device device);
+
+// For a function that also works when the library is shut.
+std::optional<abi::Return> fault_of_freeing(Call call);
 
 // The body of an exported function on a GPU: `body(gpu, moment)` runs when nothing stands in the
 // way.

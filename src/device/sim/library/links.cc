@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -36,7 +36,7 @@ Return on_pair(Call call, Device first, Device second, Body body) {
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetCurrPcieLinkGeneration(Device device, unsigned* out) {
   return give("nvmlDeviceGetCurrPcieLinkGeneration", device, out, Column::kPcieGeneration);
@@ -157,4 +157,4 @@ Return nvmlDeviceGetAttributes(Device device, abi::DeviceAttributes*) {
   return refuse("nvmlDeviceGetAttributes", device);
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

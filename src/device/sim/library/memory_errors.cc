@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ECC errors, retired pages, remapped rows: none, unless the scenario makes some.
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -34,7 +34,7 @@ Return retired(Call call, Device device) {
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetTotalEccErrors(Device device, Selector error, Selector counter,
                                    unsigned long long* out) {
@@ -116,4 +116,4 @@ Return nvmlDeviceGetRowRemapperHistogram(Device device, abi::RowRemapperHistogra
   });
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -69,7 +69,7 @@ unsigned long long stamp_of(std::int64_t played_ns, const Moment& moment) {
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, ProcessInfo* out) {
   return list("nvmlDeviceGetComputeRunningProcesses_v3", device, count, out, ProcessKind::kCompute);
@@ -165,4 +165,4 @@ Return nvmlDeviceGetProcessesUtilizationInfo(Device device, abi::ProcessesUtiliz
       });
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

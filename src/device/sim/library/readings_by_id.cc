@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // nvmlDeviceGetFieldValues: each question is answered, or refused, on its own.
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -78,7 +78,8 @@ void answer(const Gpu& gpu, const Moment& moment, FieldValue& out) {
 
 }  // namespace
 
-extern "C" Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
+Return everywatt::sim::driver::nvmlDeviceGetFieldValues(Device device, int count,
+                                                        FieldValue* values) {
   return on_gpu("nvmlDeviceGetFieldValues", device, [&](Gpu& gpu, const Moment& moment) {
     if (!values || count <= 0) return Return::kInvalidArgument;
     for (int i = 0; i < count; ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The driver's sample buffers: power every 20.7 ms, utilization every 200 ms.
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
 
 using namespace everywatt::sim;
@@ -57,9 +57,9 @@ std::int64_t floor_divide(std::int64_t number, std::int64_t by) {
 
 }  // namespace
 
-extern "C" Return nvmlDeviceGetSamples(Device device, abi::Selector sampling,
-                                       unsigned long long since_us, ValueType* type,
-                                       unsigned* count, Sample* samples) {
+Return everywatt::sim::driver::nvmlDeviceGetSamples(Device device, abi::Selector sampling,
+                                                    unsigned long long since_us, ValueType* type,
+                                                    unsigned* count, Sample* samples) {
   return on_gpu("nvmlDeviceGetSamples", device, [&](Gpu& gpu, const Moment& moment) {
     if (!type || !count) return Return::kInvalidArgument;
     Buffer buffer{};

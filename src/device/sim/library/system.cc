@@ -5,8 +5,9 @@
 #include <string>
 
 #include "base/text.h"
-#include "device/sim/library/exports.h"
+#include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
+#include "device/sim/machine_state.h"
 #include "device/sim/return_names.h"
 
 using namespace everywatt::sim;
@@ -15,16 +16,11 @@ using abi::Return;
 
 namespace {
 
-Return init(Call call) {
-  const Return result = init_library();
-  if (const auto library = current_library()) library->playhead().count(call);
-  return result;
-}
-
-Return text(Call call, std::string Scenario::* part, char* buffer, unsigned length) {
+Return text(Call call, std::string (*text_at)(const Scenario&, std::int64_t), char* buffer,
+            unsigned length) {
   const Entry entry = enter(call);
   if (entry.outcome) return *entry.outcome;
-  return copy_text(entry.library->scenario().*part, buffer, length);
+  return copy_text(text_at(entry.library->scenario(), entry.moment.played_ns), buffer, length);
 }
 
 Return cuda_version(Call call, int* version) {
@@ -39,27 +35,31 @@ Return count(Call call, unsigned* number) {
   const Entry entry = enter(call);
   if (entry.outcome) return *entry.outcome;
   if (!number) return Return::kInvalidArgument;
-  *number = static_cast<unsigned>(entry.library->gpus().size());
+  *number =
+      static_cast<unsigned>(indexed_gpus(entry.library->scenario(), entry.moment.played_ns).size());
   return Return::kSuccess;
 }
 
-// The first GPU for which `fits` holds.
+// The first GPU that is there and for which `fits` holds; it gets the GPU and its index.
 template <typename Fits>
 Return look_up(Call call, Device* out, Fits fits) {
   const Entry entry = enter(call);
   if (entry.outcome) return *entry.outcome;
   if (!out) return Return::kInvalidArgument;
-  for (const auto& gpu : entry.library->gpus()) {
-    if (!fits(*gpu)) continue;
-    if (const auto fault = entry.library->take_fault(call, gpu.get())) return *fault;
-    *out = Library::handle_of(*gpu);
+  unsigned index = 0;
+  for (const std::uint32_t number :
+       indexed_gpus(entry.library->scenario(), entry.moment.played_ns)) {
+    Gpu& gpu = *entry.library->gpus()[number];
+    if (!fits(gpu, index++)) continue;
+    if (const auto fault = entry.library->take_fault(call, &gpu)) return *fault;
+    *out = Library::handle_of(gpu);
     return Return::kSuccess;
   }
   return Return::kNotFound;
 }
 
 Return by_index(Call call, unsigned index, Device* out) {
-  const Return result = look_up(call, out, [=](const Gpu& gpu) { return gpu.number() == index; });
+  const Return result = look_up(call, out, [=](const Gpu&, unsigned at) { return at == index; });
   return result == Return::kNotFound ? Return::kInvalidArgument : result;
 }
 
@@ -76,38 +76,40 @@ bool has_address(const Gpu& gpu, std::string_view address) {
 
 Return by_address(Call call, const char* address, Device* out) {
   if (!address) return Return::kInvalidArgument;
-  return look_up(call, out, [=](const Gpu& gpu) { return has_address(gpu, address); });
+  return look_up(call, out, [=](const Gpu& gpu, unsigned) { return has_address(gpu, address); });
 }
 
 }  // namespace
 
-extern "C" {
+namespace everywatt::sim::driver {
 
 Return nvmlInit_v2() {
-  return init("nvmlInit_v2");
+  return init_library("nvmlInit_v2");
 }
 Return nvmlInit() {
-  return init("nvmlInit");
+  return init_library("nvmlInit");
 }
 Return nvmlInitWithFlags(unsigned) {
-  return init("nvmlInitWithFlags");
+  return init_library("nvmlInitWithFlags");
 }
 
 Return nvmlShutdown() {
-  if (const auto library = current_library()) library->playhead().count("nvmlShutdown");
   return shut_library();
 }
 
 const char* nvmlErrorString(Return code) {
-  if (const auto library = current_library()) library->playhead().count("nvmlErrorString");
+  if (const auto library = current_library()) {
+    library->playhead().count("nvmlErrorString");
+    static_cast<void>(library->take_fault("nvmlErrorString", nullptr));  // it returns no code
+  }
   return describe_return(static_cast<unsigned>(code));
 }
 
 Return nvmlSystemGetDriverVersion(char* buffer, unsigned length) {
-  return text("nvmlSystemGetDriverVersion", &Scenario::driver_version, buffer, length);
+  return text("nvmlSystemGetDriverVersion", driver_version, buffer, length);
 }
 Return nvmlSystemGetNVMLVersion(char* buffer, unsigned length) {
-  return text("nvmlSystemGetNVMLVersion", &Scenario::nvml_version, buffer, length);
+  return text("nvmlSystemGetNVMLVersion", nvml_version, buffer, length);
 }
 Return nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return cuda_version("nvmlSystemGetCudaDriverVersion_v2", version);
@@ -143,12 +145,12 @@ Return nvmlDeviceGetHandleByPciBusId(const char* address, Device* out) {
 Return nvmlDeviceGetHandleByUUID(const char* uuid, Device* out) {
   if (!uuid) return Return::kInvalidArgument;
   return look_up("nvmlDeviceGetHandleByUUID", out,
-                 [=](const Gpu& gpu) { return gpu.uuid() == uuid; });
+                 [=](const Gpu& gpu, unsigned) { return gpu.uuid() == uuid; });
 }
 Return nvmlDeviceGetHandleBySerial(const char* serial, Device* out) {
   if (!serial) return Return::kInvalidArgument;
   return look_up("nvmlDeviceGetHandleBySerial", out,
-                 [=](const Gpu& gpu) { return gpu.serial() == serial; });
+                 [=](const Gpu& gpu, unsigned) { return gpu.serial() == serial; });
 }
 
-}  // extern "C"
+}  // namespace everywatt::sim::driver

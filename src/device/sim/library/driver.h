@@ -3,10 +3,9 @@
 
 #include "device/nvml/abi.h"
 
-// What libnvidia-ml-sim.so exports. Each name has the type that the interface gives it: a
-// definition with another one does not compile.
-#pragma GCC visibility push(default)
-extern "C" {
+// The driver's functions as the simulation has them. Each name has the type that the interface
+// gives it: what exports.cc makes an exported function of must have that type.
+namespace everywatt::sim::driver {
 decltype(everywatt::nvml::abi::kInit)::Type nvmlInit_v2;
 decltype(everywatt::nvml::abi::kInit)::Type nvmlInit;
 decltype(everywatt::nvml::abi::kInitWithFlags)::Type nvmlInitWithFlags;
@@ -183,5 +182,4 @@ decltype(everywatt::nvml::abi::kEventSetWait)::Type nvmlEventSetWait;
 decltype(everywatt::nvml::abi::kEventSetFree)::Type nvmlEventSetFree;
 decltype(everywatt::nvml::abi::kDeviceGetSupportedEventTypes)::Type
     nvmlDeviceGetSupportedEventTypes;
-}
-#pragma GCC visibility pop
+}  // namespace everywatt::sim::driver
