@@ -41,6 +41,13 @@ bool concerns(const WhichGpu& which, std::uint32_t number) {
   return !which || *which == number;
 }
 
+// `value` after so many steps. Counters of 64 bits go on over their end.
+std::int64_t grown(std::int64_t value, std::int64_t steps, std::int64_t step) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) +
+                                   static_cast<std::uint64_t>(steps) *
+                                       static_cast<std::uint64_t>(step));
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> spanning_processes(const GpuTrace& trace, const Loop& loop) {
@@ -86,7 +93,7 @@ std::int64_t Gpu::recorded(Column column, std::int64_t played_ns) const {
   const Position here = position(loop_, played_ns);
   const std::int64_t value = steps.at(here.trace_ns);
   if (!grows_over_laps(column)) return value;
-  return value + here.lap * steps.rise(loop_.begin_ns, loop_.end_ns);
+  return grown(value, here.lap, steps.rise(loop_.begin_ns, loop_.end_ns));
 }
 
 std::int64_t Gpu::read(Column column, std::int64_t played_ns) const {
@@ -96,7 +103,7 @@ std::int64_t Gpu::read(Column column, std::int64_t played_ns) const {
     }
     if (entry.per_second == 0) return entry.value;
     const std::int64_t from_ns = std::max<std::int64_t>(entry.span.from_ns, 0);
-    return entry.value + (played_ns - from_ns) / kNsPerSecond * entry.per_second;
+    return grown(entry.value, (played_ns - from_ns) / kNsPerSecond, entry.per_second);
   }
   return index_of(column) < kTraceColumns ? recorded(column, played_ns)
                                           : constant(column, profile_);

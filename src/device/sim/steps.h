@@ -29,7 +29,9 @@ class Steps {
   }
   // How much the value rose from `begin_ns` to just before `end_ns`.
   std::int64_t rise(std::int64_t begin_ns, std::int64_t end_ns) const {
-    return at(end_ns - 1) - at(begin_ns);
+    // Without overflow, whatever a trace holds.
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(at(end_ns - 1)) -
+                                     static_cast<std::uint64_t>(at(begin_ns)));
   }
 
   // The change that came last by then, counted from 1; 0 before any.

@@ -229,4 +229,14 @@ void Connections::run(const std::stop_token& stop) {
   loop_->io.run();
 }
 
+void serve_connection(base::UniqueFd socket, const Limits& limits, Connections::Answer answer) {
+  Connections::Loop loop(limits, std::move(answer));
+  tcp::socket stream(loop.io);
+  error_code error;
+  if (stream.assign(tcp::v4(), socket.get(), error)) return;
+  socket.release();
+  asio::co_spawn(loop.io, loop.serve(std::move(stream)), asio::detached);
+  loop.io.run();
+}
+
 }  // namespace everywatt::web

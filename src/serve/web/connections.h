@@ -44,6 +44,11 @@ class Connections {
   struct Loop;
   explicit Connections(std::unique_ptr<Loop> loop);
   std::unique_ptr<Loop> loop_;
+
+  friend void serve_connection(base::UniqueFd, const Limits&, Answer);
 };
+
+// The same on one connected stream socket, of any family, until either end closes it.
+void serve_connection(base::UniqueFd socket, const Limits& limits, Connections::Answer answer);
 
 }  // namespace everywatt::web
