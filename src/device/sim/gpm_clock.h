@@ -21,6 +21,7 @@ class GpmClock {
   GpmClock(const GpuTrace& trace, const Loop& loop);
 
   std::int64_t generation(std::int64_t played_ns) const;
+  std::int64_t time_of(std::int64_t generation) const;  // played; of the refresh that led to it
 
   // What the driver computes from samples of these two generations: between adjacent ones exactly
   // what was recorded, else the mean of the refreshes between them, each weighted with the time
@@ -29,7 +30,6 @@ class GpmClock {
 
  private:
   std::size_t refresh_of(std::int64_t generation) const;
-  std::int64_t time_of(std::int64_t generation) const;  // played; of the refresh that led to it
   void add_weighted(std::int64_t generation, GpmMeans& sums, double& weight) const;
   std::int64_t refreshes_until(std::int64_t trace_ns) const;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "device/nvml/abi.h"
 #include "device/sim/profile.h"
 
 namespace everywatt::sim {
@@ -43,6 +44,28 @@ std::vector<std::int64_t> changes(const Scenario& scenario, std::uint32_t gpu, s
 }
 
 }  // namespace
+
+std::uint64_t LinkTotals::errors_of(unsigned kind) const {
+  namespace error = nvml::abi::nvlink_error;
+  switch (kind) {
+    case error::kReplay:
+    case error::kCrcFlit:
+      return errors;
+    case error::kRecovery:
+      return errors / 10;
+    case error::kCrcData:
+      return errors / 100;
+    default:
+      return 0;
+  }
+}
+
+LinkTotals& LinkTotals::operator+=(const LinkTotals& other) {
+  errors += other.errors;
+  sent_bytes += other.sent_bytes;
+  received_bytes += other.received_bytes;
+  return *this;
+}
 
 std::optional<Remote> parse_remote(std::string_view text) {
   if (text == "cpu") return Remote{.kind = Remote::Kind::kCpu, .number = 0};

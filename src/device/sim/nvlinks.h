@@ -30,9 +30,15 @@ struct LinkNow {
 
 // What a link has counted since played time 0.
 struct LinkTotals {
-  std::uint64_t errors = 0;  // of each kind
+  // Flits with a wrong checksum. Each of them is sent again; every tenth lets the link recover,
+  // every hundredth is a data packet's.
+  std::uint64_t errors = 0;
   std::uint64_t sent_bytes = 0;
   std::uint64_t received_bytes = 0;
+
+  // By nvml::abi::nvlink_error.
+  std::uint64_t errors_of(unsigned kind) const;
+  LinkTotals& operator+=(const LinkTotals& other);
 };
 
 // How many links that GPU has: as many as its profile, or none where the scenario speaks of none.

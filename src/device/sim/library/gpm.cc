@@ -3,9 +3,11 @@
 // Hopper's performance counters, with their trap: two samples between which the counters did not
 // move give 0 and NaN.
 #include <memory>
+#include <optional>
 
 #include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
+#include "device/sim/nvlinks.h"
 
 using namespace everywatt::sim;
 using abi::Device;
@@ -42,12 +44,62 @@ bool is_idle_engine(unsigned id) {
          is_in(id, gpm::nvofa_util(0), 1) || id == gpm::kDmmaTensorUtil;
 }
 
-void evaluate(const GpmMeans& means, GpmMetric& out) {
+constexpr double kMebi = 1048576;
+
+// The rates of links between two refreshes, in bytes a second.
+class LinkRates {
+ public:
+  LinkRates(const Scenario& scenario, const Gpu& gpu, std::int64_t older, std::int64_t newer)
+      : scenario_(scenario),
+        gpu_(gpu.number()),
+        from_ns_(older > 0 ? gpu.gpm().time_of(older) : 0),
+        until_ns_(newer > 0 ? gpu.gpm().time_of(newer) : 0) {}
+
+  // Nothing: the number is none of a link that the GPU has.
+  std::optional<double> find(unsigned metric_id) const {
+    const std::uint32_t links = count_links(scenario_, gpu_);
+    if (links == 0) return std::nullopt;
+    if (metric_id == abi::gpm::kNvLinkTotalTxPerSec) return total(&LinkTotals::sent_bytes);
+    if (metric_id == abi::gpm::kNvLinkTotalRxPerSec) return total(&LinkTotals::received_bytes);
+    for (std::uint32_t link = 0; link < links; ++link) {
+      if (metric_id == abi::gpm::nvlink_tx_per_sec(link)) return of(link, &LinkTotals::sent_bytes);
+      if (metric_id == abi::gpm::nvlink_rx_per_sec(link))
+        return of(link, &LinkTotals::received_bytes);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  double of(std::uint32_t link, std::uint64_t LinkTotals::* bytes) const {
+    if (until_ns_ <= from_ns_) return 0;
+    const std::uint64_t before = link_totals(scenario_, gpu_, link, from_ns_).*bytes;
+    const std::uint64_t after = link_totals(scenario_, gpu_, link, until_ns_).*bytes;
+    return static_cast<double>(after - before) / (static_cast<double>(until_ns_ - from_ns_) / 1e9);
+  }
+  double total(std::uint64_t LinkTotals::* bytes) const {
+    double sum = 0;
+    for (std::uint32_t link = 0; link < count_links(scenario_, gpu_); ++link)
+      sum += of(link, bytes);
+    return sum;
+  }
+
+  const Scenario& scenario_;
+  const std::uint32_t gpu_;
+  const std::int64_t from_ns_, until_ns_;  // played
+};
+
+void evaluate(const GpmMeans& means, const LinkRates& links, GpmMetric& out) {
   out.names = {no_name, no_name, percent_unit};
   for (std::size_t i = 0; i < kGpmColumns; ++i) {
     if (kGpmColumnIds[i] != out.metric_id) continue;
     if (out.metric_id >= abi::gpm::kPcieTxPerSec) out.names.unit = rate_unit;
     out.value = means[i];
+    out.nvml_return = Return::kSuccess;
+    return;
+  }
+  if (const std::optional<double> rate = links.find(out.metric_id)) {
+    out.names.unit = rate_unit;
+    out.value = *rate / kMebi;
     out.nvml_return = Return::kSuccess;
     return;
   }
@@ -108,8 +160,9 @@ Return nvmlGpmMetricsGet(GpmMetricsGet* request) {
   if (!gpu || newer.gpu != gpu) return Return::kInvalidArgument;
   if (const auto fault = entry.library->take_fault("nvmlGpmMetricsGet", gpu)) return *fault;
   const GpmMeans means = gpu->gpm().between(older.generation, newer.generation);
+  const LinkRates links(entry.library->scenario(), *gpu, older.generation, newer.generation);
   for (unsigned i = 0; i < request->num_metrics; ++i)
-    evaluate(means, request->metrics[i]);
+    evaluate(means, links, request->metrics[i]);
   return Return::kSuccess;
 }
 

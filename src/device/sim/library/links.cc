@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PCIe, NVLink, MIG and topology. The recorded machine had one GPU without links and without MIG.
+// PCIe, MIG and topology. The recorded machine had one GPU without MIG.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -80,29 +80,6 @@ Return nvmlDeviceGetPcieThroughput(Device device, abi::Selector counter, unsigne
   return Return::kSuccess;
 }
 
-Return nvmlDeviceGetNvLinkState(Device device, unsigned, unsigned*) {
-  return refuse("nvmlDeviceGetNvLinkState", device);
-}
-Return nvmlDeviceGetNvLinkVersion(Device device, unsigned, unsigned*) {
-  return refuse("nvmlDeviceGetNvLinkVersion", device);
-}
-Return nvmlDeviceGetNvLinkCapability(Device device, unsigned, abi::Selector, unsigned*) {
-  return refuse("nvmlDeviceGetNvLinkCapability", device);
-}
-Return nvmlDeviceGetNvLinkRemotePciInfo_v2(Device device, unsigned, abi::PciInfo*) {
-  return refuse("nvmlDeviceGetNvLinkRemotePciInfo_v2", device);
-}
-Return nvmlDeviceGetNvLinkRemotePciInfo(Device device, unsigned, abi::PciInfo*) {
-  return refuse("nvmlDeviceGetNvLinkRemotePciInfo", device);
-}
-Return nvmlDeviceGetNvLinkRemoteDeviceType(Device device, unsigned, unsigned*) {
-  return refuse("nvmlDeviceGetNvLinkRemoteDeviceType", device);
-}
-Return nvmlDeviceGetNvLinkErrorCounter(Device device, unsigned, abi::Selector,
-                                       unsigned long long*) {
-  return refuse("nvmlDeviceGetNvLinkErrorCounter", device);
-}
-
 Return nvmlDeviceGetTopologyCommonAncestor(Device first, Device second, unsigned* level) {
   return on_pair(
       "nvmlDeviceGetTopologyCommonAncestor", first, second, [&](const Gpu& one, const Gpu& other) {
@@ -112,15 +89,6 @@ Return nvmlDeviceGetTopologyCommonAncestor(Device first, Device second, unsigned
         return Return::kSuccess;
       });
 }
-Return nvmlDeviceGetP2PStatus(Device first, Device second, abi::Selector caps, unsigned* status) {
-  return on_pair("nvmlDeviceGetP2PStatus", first, second, [&](const Gpu&, const Gpu&) {
-    if (!status) return Return::kInvalidArgument;
-    *status =
-        caps == abi::p2p_caps::kNvLink ? abi::p2p_status::kNotSupported : abi::p2p_status::kOk;
-    return Return::kSuccess;
-  });
-}
-
 Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
   return on_gpu("nvmlDeviceGetMigMode", device, [&](Gpu&, const Moment&) {
     if (!current || !pending) return Return::kInvalidArgument;
