@@ -123,7 +123,13 @@ static_assert(offsetof(Header, wall_offset_ns) == 128 && offsetof(Header, succes
 static_assert(offsetof(Header, parts) == 192);
 
 // Where a file's rows come from.
-enum class Source : std::uint32_t { kLive = 1, kRecording = 2, kImport = 3, kIdentities = 4 };
+enum class Source : std::uint32_t {
+  kLive = 1,
+  kRecording = 2,
+  kImport = 3,
+  kIdentities = 4,
+  kJournal = 5,
+};
 
 // The copy of one catalog row that a reader without our sources needs.
 struct CatalogEntry {

@@ -23,6 +23,8 @@ constexpr std::uint64_t kFaultRows = 64;
 constexpr std::uint64_t kEventRows = 1024;
 // One row a process at its first sight: two each second for 15 minutes, and 2 MiB.
 constexpr std::uint64_t kIdentityRows = 2048;
+// Seven minutes of one sender at the pace that it is held to, months of what people write; 9 MiB.
+constexpr std::uint64_t kAnnotationRows = 8192;
 
 std::uint64_t rows_of_lane(Lane lane) {
   switch (lane) {
@@ -63,7 +65,9 @@ void add_devices(LayoutOptions& options, unsigned count, Scope scope,
 }  // namespace
 
 std::uint64_t default_capacity(Scope scope, Lane lane) {
-  if (lane == Lane::kIdentity || catalog::schema(scope, lane).cells == 0) return 0;
+  // Those lie in other files.
+  if (lane == Lane::kIdentity || (scope == Scope::kNode && lane == Lane::kEvent)) return 0;
+  if (catalog::schema(scope, lane).cells == 0) return 0;
   return rows_of_lane(lane);
 }
 
@@ -98,6 +102,14 @@ LayoutOptions identities_layout() {
   add_devices(options, 1, Scope::kNode);
   options.capacity[static_cast<unsigned>(Scope::kNode)][static_cast<unsigned>(Lane::kIdentity)] =
       rows_of_lane(Lane::kIdentity);
+  return options;
+}
+
+LayoutOptions journal_layout() {
+  LayoutOptions options{.source = Source::kJournal, .devices = {}};
+  add_devices(options, 1, Scope::kNode);
+  options.capacity[static_cast<unsigned>(Scope::kNode)][static_cast<unsigned>(Lane::kEvent)] =
+      kAnnotationRows;
   return options;
 }
 

@@ -68,6 +68,8 @@ struct MachineShape {
 LayoutOptions live_layout(const MachineShape& shape);
 // The file of processes' identities: the machine alone.
 LayoutOptions identities_layout();
+// The journal, which holds the marks that people and programs set: the machine alone.
+LayoutOptions journal_layout();
 
 // Bytes that a ring takes in a file, whole pages.
 std::uint64_t ring_bytes(std::uint32_t row_words, std::uint64_t capacity);

@@ -89,6 +89,17 @@ TEST(Layout, IdentitiesHaveAFileOfTheirOwn) {
   EXPECT_LE(tables.file_bytes, 3U << 20);
 }
 
+TEST(Layout, MarksHaveAFileOfTheirOwn) {
+  const Tables tables = plan_tables(journal_layout()).value();
+  ASSERT_EQ(tables.rings.size(), 1U);
+  EXPECT_EQ(tables.rings[0].lane, static_cast<unsigned>(Lane::kEvent));
+  EXPECT_EQ(tables.rings[0].writer, static_cast<unsigned>(Part::kServer));
+  EXPECT_EQ(tables.rings[0].capacity, 8192U);
+  EXPECT_EQ(tables.source, Source::kJournal);
+  EXPECT_LE(tables.file_bytes, 10U << 20);
+  EXPECT_EQ(default_capacity(Scope::kNode, Lane::kEvent), 0U);
+}
+
 TEST(Layout, EachRingIsWrittenByWhoReadsItsSource) {
   const Tables tables = plan_tables(live_layout({.gpus = 1})).value();
   unsigned part = 0;

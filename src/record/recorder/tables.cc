@@ -34,6 +34,8 @@ Part writer_of(Scope scope, Lane lane, unsigned part) {
   if (scope == Scope::kGpu && lane != Lane::kHost && lane != Lane::kHostProcess) {
     return Part::kSampler;
   }
+  // The journal's: who takes marks from outside.
+  if (scope == Scope::kNode && lane == Lane::kEvent) return Part::kServer;
   return Part::kHost;
 }
 
