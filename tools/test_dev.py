@@ -40,6 +40,19 @@ def test_a_fuzzer_needs_whole_minutes():
     assert run("./dev", "fuzz", "--minutes", "soon").returncode == 2
 
 
+def test_a_fuzzer_that_there_is_not_is_answered_with_those_that_there_are():
+    result = run("./dev", "fuzz", "readers")
+    assert result.returncode == 2
+    assert "no fuzzer readers: there are answers" in result.stderr
+
+
+def test_every_fuzzer_starts_from_something():
+    names = {file.name.removesuffix("_fuzz.cc") for file in ROOT.glob("src/**/*_fuzz.cc")}
+    assert {folder.name for folder in (ROOT / "tests/corpus").iterdir()} == names
+    for name in names:
+        assert 0 < sum(file.stat().st_size for file in (ROOT / "tests/corpus" / name).iterdir()) < 50_000
+
+
 def test_a_pattern_that_only_some_runners_would_understand_is_refused():
     result = run("./dev", "test", "Reader*")
     assert result.returncode == 2

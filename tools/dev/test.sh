@@ -60,6 +60,16 @@ run_sanitizer() {  # run_sanitizer PRESET PROGRAMS_REGEX [EXCEPT_REGEX]
   run_cpp_tests "$preset" $programs
 }
 
+# A short turn of each, but of those of the program's own room unless --all.
+run_fuzzers() {
+  local names pruned=(-path src/app -prune -o)
+  [[ -z $all ]] || pruned=()
+  names=$(find src "${pruned[@]}" -name '*_fuzz.cc' -printf '%f\n' |
+    sed 's/_fuzz\.cc$//' | sort | xargs)
+  # shellcheck disable=SC2086  # one word a fuzzer
+  tools/dev/fuzz.sh $names --seconds "${all:+6}2"
+}
+
 run_python_tests() {
   need_venv || return
   need_prometheus || say "promtool is not to be had: its tests will be skipped"
@@ -88,7 +98,9 @@ else
 fi
 
 if [[ -z $pattern || -n $all ]]; then
-  run_sanitizer asan . "_($heavy_rooms)\$" || failed_step "asan build or run"
+  # The fuzzers' build has the address sanitizer: one build serves both.
+  run_sanitizer fuzz . "_($heavy_rooms)\$" || failed_step "asan build or run"
+  run_fuzzers || failed_step "fuzzers"
   run_sanitizer tsan "_($threaded_rooms)\$" || failed_step "tsan build or run"
 fi
 
