@@ -17,8 +17,6 @@ using catalog::MetricId;
 using catalog::Row;
 using catalog::State;
 
-constexpr unsigned kLinks = 18;  // instances of gpu_nvlink_remote_address
-
 template <Call kCall, MetricId kMetric, std::size_t kLength>
 void read_text(Device& device, Row& row) {
   std::array<char, kLength + 1> text{};
@@ -163,26 +161,32 @@ void read_attributes(Device& device, Row& row) {
   device.put(row, MetricId::gpu_sm_count, code, attributes.multiprocessor_count);
 }
 
+void read_remote(Device& device, Row& row, unsigned link) {
+  abi::PciInfo pci{};
+  const Return code = device.call<Call::kDeviceGetNvLinkRemotePciInfo>(link, &pci);
+  if (code == Return::kSuccess) {
+    return row.set_text(MetricId::gpu_nvlink_remote_address, address_in(pci), link);
+  }
+  row.set_reading(MetricId::gpu_nvlink_remote_address, catalog::Reading::absent(state_of(code)),
+                  link);
+}
+
+// A link that the driver cannot tell of is one of those that the GPU has where it can tell of a
+// link behind it.
 void read_links(Device& device, Row& row) {
   row.set_absent(MetricId::gpu_nvlink_remote_address, State::kNotSupported);
+  Return last = Return::kSuccess;
   unsigned links = 0;
-  for (unsigned link = 0; link < kLinks; ++link) {
+  for (; links < kLinks; ++links) {
     unsigned is_up = 0;
-    const Return code = device.call<Call::kDeviceGetNvLinkState>(link, &is_up);
-    if (code != Return::kSuccess) {
-      if (state_of(code) == State::kNotSupported) break;  // behind the last link
-      device.put(row, MetricId::gpu_nvlink_links, code, links);
-      return row.set_absent(MetricId::gpu_nvlink_remote_address, state_of(code));
-    }
-    ++links;
-    abi::PciInfo pci{};
-    const Return remote = device.call<Call::kDeviceGetNvLinkRemotePciInfo>(link, &pci);
-    if (remote != Return::kSuccess) {
-      row.set_reading(MetricId::gpu_nvlink_remote_address,
-                      catalog::Reading::absent(state_of(remote)), link);
-    } else {
-      row.set_text(MetricId::gpu_nvlink_remote_address, address_in(pci), link);
-    }
+    const Return code = device.call<Call::kDeviceGetNvLinkState>(links, &is_up);
+    if (state_of(code) == State::kNotSupported) break;  // behind the last link
+    last = code;
+    read_remote(device, row, links);
+  }
+  if (last != Return::kSuccess) {
+    device.put(row, MetricId::gpu_nvlink_links, last, links);
+    return row.set_absent(MetricId::gpu_nvlink_remote_address, state_of(last));
   }
   row.set(MetricId::gpu_nvlink_links, std::uint64_t{links});
 }

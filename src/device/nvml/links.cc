@@ -11,76 +11,101 @@ namespace {
 using abi::Return;
 using catalog::MetricId;
 using catalog::Row;
+using catalog::State;
 
-constexpr unsigned kLinks = 18;  // instances of the metrics; what Hopper and Blackwell have
+constexpr auto& kLinkMetrics =
+    kMetrics<MetricId::gpu_nvlink_state, MetricId::gpu_nvlink_version,
+             MetricId::gpu_nvlink_remote_type, MetricId::gpu_nvlink_crc_flit_errors_total,
+             MetricId::gpu_nvlink_crc_data_errors_total, MetricId::gpu_nvlink_replay_errors_total,
+             MetricId::gpu_nvlink_recovery_errors_total, MetricId::gpu_nvlink_transmit_bytes_total,
+             MetricId::gpu_nvlink_receive_bytes_total>;
 
-// Fills one metric for all links by `ask(link, number)`. The first refusal stands for the links
-// behind it too: a GPU without NVLink costs one call.
+struct ErrorCount {
+  abi::Selector kind;
+  MetricId metric;
+};
+constexpr std::array kErrors = {
+    ErrorCount{abi::nvlink_error::kCrcFlit, MetricId::gpu_nvlink_crc_flit_errors_total},
+    ErrorCount{abi::nvlink_error::kCrcData, MetricId::gpu_nvlink_crc_data_errors_total},
+    ErrorCount{abi::nvlink_error::kReplay, MetricId::gpu_nvlink_replay_errors_total},
+    ErrorCount{abi::nvlink_error::kRecovery, MetricId::gpu_nvlink_recovery_errors_total},
+};
+
+// The links that the GPU has, by their numbers, and which of them are up.
+struct Links {
+  unsigned count = 0;
+  std::array<bool, kLinks> is_up{};
+};
+
+// The first number that the driver does not know is behind the last link. A link that it cannot
+// tell of is one.
+Links read_states(Device& device, Row& row) {
+  Links links;
+  for (; links.count < kLinks; ++links.count) {
+    unsigned is_up = 0;
+    const Return code = device.call<Call::kDeviceGetNvLinkState>(links.count, &is_up);
+    if (state_of(code) == State::kNotSupported) break;
+    device.put(row, MetricId::gpu_nvlink_state, code, is_up, kSame, links.count);
+    links.is_up[links.count] = code == Return::kSuccess && is_up == 1;
+  }
+  return links;
+}
+
+// Fills one metric by `ask(link, number)`. What is refused on a link that is up is refused on the
+// links behind it too, and not asked there: older and newer GPUs count less. A link that is down
+// is refused for itself.
 template <typename Number, typename Ask>
-void read_links(Device& device, Row& row, MetricId metric, Ask ask) {
+void read_each(Device& device, Row& row, const Links& links, MetricId metric, Ask ask) {
   Return code = Return::kSuccess;
-  for (unsigned link = 0; link < kLinks; ++link) {
+  bool is_refused = false;
+  for (unsigned link = 0; link < links.count; ++link) {
     Number number = 0;
-    if (state_of(code) != catalog::State::kNotSupported) code = ask(link, &number);
+    if (!is_refused) code = ask(link, &number);
+    is_refused = is_refused || (links.is_up[link] && state_of(code) == State::kNotSupported);
     device.put(row, metric, code, number, kSame, link);
   }
 }
 
-template <Call kCall, MetricId kMetric>
-void read_each(Device& device, Row& row) {
-  read_links<unsigned>(device, row, kMetric, [&](unsigned link, unsigned* number) {
-    return device.call<kCall>(link, number);
-  });
-}
-template <Call kCall, MetricId kMetric>
-constexpr Source each() {
-  return {kMetrics<kMetric>, read_each<kCall, kMetric>};
-}
-
-template <abi::Selector kError, MetricId kMetric>
-void read_errors(Device& device, Row& row) {
-  read_links<unsigned long long>(
-      device, row, kMetric, [&](unsigned link, unsigned long long* number) {
-        return device.call<Call::kDeviceGetNvLinkErrorCounter>(link, kError, number);
-      });
-}
-template <abi::Selector kError, MetricId kMetric>
-constexpr Source errors() {
-  return {kMetrics<kMetric>, read_errors<kError, kMetric>};
-}
-
-// What is at the other end is not always a GPU: "unknown" is a true answer, not a blank.
-void read_remote_types(Device& device, Row& row) {
-  read_links<unsigned>(device, row, MetricId::gpu_nvlink_remote_type,
-                       [&](unsigned link, unsigned* type) {
-                         return device.call<Call::kDeviceGetNvLinkRemoteDeviceType>(link, type);
-                       });
-}
-
-void read_traffic(Device& device, Row& row) {
+void read_traffic(Device& device, Row& row, const Links& links) {
   std::array<Field, 2 * kLinks> fields{};
-  for (unsigned link = 0; link < kLinks; ++link) {
+  for (unsigned link = 0; link < links.count; ++link) {
     fields[link] = {.id = abi::field::kNvLinkDataTx, .scope = link};
-    fields[kLinks + link] = {.id = abi::field::kNvLinkDataRx, .scope = link};
+    fields[links.count + link] = {.id = abi::field::kNvLinkDataRx, .scope = link};
   }
-  device.read_fields(fields);
-  for (unsigned link = 0; link < kLinks; ++link) {
+  device.read_fields(std::span(fields).first(std::size_t{2} * links.count));
+  for (unsigned link = 0; link < links.count; ++link) {
     device.put(row, MetricId::gpu_nvlink_transmit_bytes_total, fields[link], kKibi, link);
-    device.put(row, MetricId::gpu_nvlink_receive_bytes_total, fields[kLinks + link], kKibi, link);
+    device.put(row, MetricId::gpu_nvlink_receive_bytes_total, fields[links.count + link], kKibi,
+               link);
   }
+}
+
+// A GPU without NVLink costs one call.
+void read_links(Device& device, Row& row) {
+  for (const MetricId metric : kLinkMetrics)
+    row.set_absent(metric, State::kNotSupported);
+  const Links links = read_states(device, row);
+  if (links.count == 0) return;
+  read_each<unsigned>(device, row, links, MetricId::gpu_nvlink_version,
+                      [&](unsigned link, unsigned* version) {
+                        return device.call<Call::kDeviceGetNvLinkVersion>(link, version);
+                      });
+  // What is at the other end is not always a GPU: "unknown" is a true answer, not a blank.
+  read_each<unsigned>(device, row, links, MetricId::gpu_nvlink_remote_type,
+                      [&](unsigned link, unsigned* type) {
+                        return device.call<Call::kDeviceGetNvLinkRemoteDeviceType>(link, type);
+                      });
+  for (const ErrorCount& error : kErrors) {
+    read_each<unsigned long long>(
+        device, row, links, error.metric, [&](unsigned link, unsigned long long* number) {
+          return device.call<Call::kDeviceGetNvLinkErrorCounter>(link, error.kind, number);
+        });
+  }
+  read_traffic(device, row, links);
 }
 
 constexpr std::array kSources = {
-    each<Call::kDeviceGetNvLinkState, MetricId::gpu_nvlink_state>(),
-    each<Call::kDeviceGetNvLinkVersion, MetricId::gpu_nvlink_version>(),
-    Source{kMetrics<MetricId::gpu_nvlink_remote_type>, read_remote_types},
-    errors<abi::nvlink_error::kCrcFlit, MetricId::gpu_nvlink_crc_flit_errors_total>(),
-    errors<abi::nvlink_error::kCrcData, MetricId::gpu_nvlink_crc_data_errors_total>(),
-    errors<abi::nvlink_error::kReplay, MetricId::gpu_nvlink_replay_errors_total>(),
-    errors<abi::nvlink_error::kRecovery, MetricId::gpu_nvlink_recovery_errors_total>(),
-    Source{kMetrics<MetricId::gpu_nvlink_transmit_bytes_total,
-                    MetricId::gpu_nvlink_receive_bytes_total>,
-           read_traffic},
+    Source{kLinkMetrics, read_links},
 };
 
 }  // namespace

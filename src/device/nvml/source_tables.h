@@ -17,6 +17,9 @@ std::span<const Source> link_sources();          // kSlow
 std::span<const Source> identity_sources();      // kOnce
 std::span<const Source> limit_sources();         // kOnce
 
+// As many NVLinks as the metrics have instances: what Hopper and Blackwell have.
+inline constexpr unsigned kLinks = 18;
+
 // The metrics of a source, as its row in a table wants them.
 template <catalog::MetricId... kIds>
 inline constexpr std::array kMetrics = {kIds...};
