@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/sim/gpu.h"
+#include "device/sim/machine_state.h"
 
 namespace everywatt::sim {
 
@@ -22,15 +23,17 @@ base::Result<PlayedHost> PlayedHost::open(const Scenario& scenario) {
     jobs.push_back(
         {std::move(*gpu), std::move(*host), std::move(*owner), loop, std::move(spanning)});
   }
-  return PlayedHost(std::move(jobs));
+  return PlayedHost(std::move(jobs), scenario);
 }
 
 HostImage PlayedHost::image(std::int64_t played_ns, const BootTimes& boot) const {
   HostImage image;
   add_machine(jobs_, played_ns, boot, image);
   for (std::uint32_t gpu = 0; gpu < jobs_.size(); ++gpu) {
-    add_job(jobs_[gpu], gpu, played_ns, boot, image);
+    // The job of a GPU that is not there has ended with it; what the machine did, it has done.
+    if (is_present(scenario_, gpu, played_ns)) add_job(jobs_[gpu], gpu, played_ns, boot, image);
   }
+  add_script(scenario_, played_ns, boot, image);
   return image;
 }
 

@@ -46,13 +46,16 @@ class PlayedHost {
  public:
   // Reads the traces and owners of all devices of a scenario.
   static base::Result<PlayedHost> open(const Scenario& scenario);
-  explicit PlayedHost(std::vector<PlayedJob> jobs) : jobs_(std::move(jobs)) {}
+  PlayedHost(std::vector<PlayedJob> jobs, Scenario scenario)
+      : jobs_(std::move(jobs)), scenario_(std::move(scenario)) {}
 
   HostImage image(std::int64_t played_ns, const BootTimes& boot) const;
   const std::vector<PlayedJob>& jobs() const { return jobs_; }
+  const Scenario& scenario() const { return scenario_; }
 
  private:
   std::vector<PlayedJob> jobs_;
+  Scenario scenario_;
 };
 
 // The parts of the image; each adds its files.
@@ -60,5 +63,7 @@ void add_machine(const std::vector<PlayedJob>& jobs, std::int64_t played_ns, con
                  HostImage& image);
 void add_job(const PlayedJob& job, std::uint32_t gpu, std::int64_t played_ns, const BootTimes& boot,
              HostImage& image);
+void add_script(const Scenario& scenario, std::int64_t played_ns, const BootTimes& boot,
+                HostImage& image);
 
 }  // namespace everywatt::sim

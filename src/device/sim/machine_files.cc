@@ -10,7 +10,6 @@
 #include <map>
 
 #include "device/sim/host_image.h"
-#include "device/sim/profile.h"
 
 namespace everywatt::sim {
 namespace {
@@ -185,21 +184,6 @@ void add_accounts(const std::vector<PlayedJob>& jobs, HostImage& image) {
   image["etc/group"].content = group;
 }
 
-void add_pci(std::size_t gpus, HostImage& image) {
-  for (std::size_t i = 0; i < gpus; ++i) {
-    const std::string folder = fmt::format("sys/bus/pci/devices/0000:{:02x}:00.0/", i + 1);
-    image[folder + "vendor"].content = "0x10de\n";
-    image[folder + "device"].content = "0x2335\n";
-    image[folder + "class"].content = "0x030200\n";
-    image[folder + "numa_node"].content = std::to_string(i / 4 % 2) + "\n";
-    image[folder + "driver"] = {"../../../../bus/pci/drivers/nvidia", ImageFile::Kind::kLink};
-    // What sysfs says of the slot: as fast as the recorded GPU.
-    image[folder + "max_link_speed"].content = "32.0 GT/s PCIe\n";
-    image[folder + "max_link_width"].content = std::to_string(kPcieWidth) + "\n";
-  }
-  image["sys/module/nvidia/version"].content = "580.159.04\n";
-}
-
 }  // namespace
 
 void add_machine(const std::vector<PlayedJob>& jobs, std::int64_t played_ns, const BootTimes& boot,
@@ -215,7 +199,6 @@ void add_machine(const std::vector<PlayedJob>& jobs, std::int64_t played_ns, con
   add_pressure(jobs, played_ns, image);
   add_traffic(jobs, played_ns, boot, image);
   add_accounts(jobs, image);
-  add_pci(jobs.size(), image);
   image["proc/sys/kernel/random/boot_id"].content = "5ee00000-b007-4a77-8000-e0e700000001\n";
   image["proc/sys/kernel/hostname"].content = "demo\n";
   image["proc/sys/kernel/pid_max"].content = "4194304\n";

@@ -19,6 +19,8 @@
 #include "base/text.h"
 #include "device/sim/demo_folder.h"
 #include "device/sim/host_image.h"
+#include "device/sim/kernel_lines.h"
+#include "device/sim/library_link.h"
 #include "device/sim/patched_library.h"
 #include "device/sim/playhead.h"
 #include "device/sim/root_writer.h"
@@ -28,7 +30,7 @@ namespace everywatt::sim {
 namespace {
 
 constexpr const char* kUsage = R"(usage:
-  everywatt-player --make DIR --demo NAME[,NAME...]|all|TRACES_DIR
+  everywatt-player --make DIR --demo NAME[,NAME...]|all|TRACES_DIR|scenario:NAME
                    [--profile h200|h100|a100] [--traces DIR] [--stepped]
       Makes DIR with scenario.toml and playhead, for --play and for the library
       (EVERYWATT_SIM=DIR).
@@ -99,21 +101,61 @@ int make(Options options) {
   return made ? 0 : fail(made.error(), kBadUsage);
 }
 
+// The simulated library: beside the program, or where a package puts it.
+std::string default_library() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* place : {".", "../lib/everywatt"}) {
+    const auto file = (program / place / "libnvidia-ml-sim.so").lexically_normal();
+    if (std::filesystem::exists(file, error)) return file.string();
+  }
+  return (program / "libnvidia-ml-sim.so").string();
+}
+
+// All that follows the playhead.
+class Shown {
+ public:
+  static base::Result<Shown> open(const PlayedHost& host, const std::string& root) {
+    const Scenario& scenario = host.scenario();
+    auto log = KernelLogFile::open(root + "/dev/kmsg", scenario);
+    if (!log) return std::unexpected(log.error());
+    const auto folder = std::filesystem::absolute(root).lexically_normal().parent_path();
+    auto link =
+        LibraryLink::open((folder / "lib/libnvidia-ml.so.1").string(), default_library(), scenario);
+    if (!link) return std::unexpected(link.error());
+    return Shown(host, root, *std::move(log), *std::move(link));
+  }
+
+  base::Status show(std::int64_t played_ns, const Playhead& playhead) {
+    const BootTimes boot{playhead.origin_ns(), playhead.wall_ns(0)};
+    if (auto written = writer_.write(host_.image(played_ns, boot)); !written) return written;
+    if (auto shown = link_.show(played_ns); !shown) return shown;
+    return log_.write(played_ns, boot);
+  }
+
+ private:
+  Shown(const PlayedHost& host, const std::string& root, KernelLogFile log, LibraryLink link)
+      : host_(host), writer_(root), log_(std::move(log)), link_(std::move(link)) {}
+
+  const PlayedHost& host_;
+  RootWriter writer_;
+  KernelLogFile log_;
+  LibraryLink link_;
+};
+
 // Set by SIGTERM and SIGINT.
 volatile sig_atomic_t is_stopped = 0;
 
 // Plays until stopped. Absolute ticks, so that the root does not drift; a signal ends a sleep.
-base::Status play(const PlayedHost& host, const Playhead& playhead, const std::string& root) {
+base::Status play(Shown& shown, const Playhead& playhead, const std::string& root) {
   const pid_t parent = ::getppid();
-  RootWriter writer(root);
   std::int64_t shown_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t next_ns = base::boottime_ns();
   while (!is_stopped && ::getppid() == parent) {
     const Moment moment = playhead.now();
     if (moment.played_ns != shown_ns) {
       shown_ns = moment.played_ns;
-      const BootTimes boot{playhead.origin_ns(), playhead.wall_ns(0)};
-      if (auto written = writer.write(host.image(shown_ns, boot)); !written) return written;
+      if (auto written = shown.show(shown_ns, playhead); !written) return written;
       if (auto written = base::write_file_atomically(root + std::string(kProgressFile),
                                                      std::to_string(shown_ns) + "\n", 0644);
           !written) {
@@ -137,13 +179,14 @@ base::Status play_scenario(const std::string& file, const std::string& root,
   base::Result<Playhead> playhead =
       scenario->playhead.empty() ? Playhead::unshared() : Playhead::open(scenario->playhead);
   if (!playhead) return std::unexpected(playhead.error());
-  if (once.empty()) return play(*host, *playhead, root);
+  base::Result<Shown> shown = Shown::open(*host, root);
+  if (!shown) return std::unexpected(shown.error());
+  if (once.empty()) return play(*shown, *playhead, root);
   const std::optional<double> at_ms = base::parse_f64(once);
   if (!at_ms || std::abs(*at_ms) > kMaxOnceMs) {
     return base::fail(base::Code::kInvalidArgument, "--once: not milliseconds");
   }
-  const BootTimes boot{playhead->origin_ns(), playhead->wall_ns(0)};
-  return RootWriter(root).write(host->image(static_cast<std::int64_t>(*at_ms * 1e6), boot));
+  return shown->show(static_cast<std::int64_t>(*at_ms * 1e6), *playhead);
 }
 
 int run(Options options) {

@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace everywatt::sim {
 namespace {
@@ -25,6 +27,19 @@ std::string process_folder(const std::string& path) {
   const bool is_pid = end != std::string::npos && !name.empty() &&
                       name.find_first_not_of("0123456789") == std::string::npos;
   return is_pid ? path.substr(0, end) : std::string();
+}
+
+// Whether these are the files of one process: the same start time, the 22nd word of its stat.
+bool is_same_process(const HostImage& before, const HostImage& now, const std::string& folder) {
+  const auto start = [&](const HostImage& image) {
+    const auto file = image.find(folder + "/stat");
+    if (file == image.end()) return std::string_view();
+    const std::string_view text = file->second.content;
+    constexpr std::size_t kBehindName = 19;
+    const auto words = base::split_words(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    return words.size() > kBehindName ? words[kBehindName] : std::string_view();
+  };
+  return start(before) == start(now);
 }
 
 base::Status make_folder(const fs::path& folder) {
@@ -86,7 +101,9 @@ base::Status RootWriter::write(HostImage image) {
   if (written_.empty()) remove_stale_processes(image);
   std::set<std::string> known_processes;
   for (const auto& [path, file] : written_) {
-    if (std::string folder = process_folder(path); !folder.empty()) known_processes.insert(folder);
+    const std::string folder = process_folder(path);
+    if (folder.empty() || !path.ends_with("/stat")) continue;
+    if (is_same_process(written_, image, folder)) known_processes.insert(folder);
   }
   std::set<std::string> new_processes;
   for (const auto& [path, file] : image) {

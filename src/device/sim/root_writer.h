@@ -24,7 +24,7 @@ class RootWriter {
   base::Status write_file(const std::string& path, const ImageFile& file);
   base::Status write_new_process(const std::string& folder, const HostImage& image);
 
-  const std::string folder_;
+  std::string folder_;
   HostImage written_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/sim/root_writer.h"
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -62,6 +64,25 @@ TEST_F(RootWriterTest, RemovesAProcessThatEndedWithItsFolder) {
   ASSERT_TRUE(writer.write({{"proc/stat", {"x"}}}));
   EXPECT_FALSE(fs::exists(root() + "/proc/7"));
   EXPECT_EQ(read("proc/stat"), "x");
+}
+
+TEST_F(RootWriterTest, APidThatIsUsedAgainIsANewProcessWithAllItsFilesAtOnce) {
+  const auto stat = [](const std::string& start) {
+    return ImageFile{"7 (a b) S 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " + start + " 1 1"};
+  };
+  RootWriter writer(root());
+  ASSERT_TRUE(writer.write({{"proc/7/stat", stat("100")}, {"proc/7/comm", {"old"}}}));
+  const auto folder_number = [&] {
+    struct stat status{};
+    ::stat((root() + "/proc/7").c_str(), &status);
+    return status.st_ino;
+  };
+  const auto first = folder_number();
+  ASSERT_TRUE(writer.write({{"proc/7/stat", stat("100")}, {"proc/7/comm", {"same"}}}));
+  EXPECT_EQ(folder_number(), first);
+  ASSERT_TRUE(writer.write({{"proc/7/stat", stat("200")}, {"proc/7/comm", {"new"}}}));
+  EXPECT_NE(folder_number(), first);
+  EXPECT_EQ(read("proc/7/comm"), "new");
 }
 
 TEST_F(RootWriterTest, RemovesProcessesOfAnEarlierPlayer) {
