@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "device/sim/mig_layout.h"
 #include "device/sim/playhead.h"
 #include "device/sim/return_names.h"
 #include "device/sim/scenario_keys.h"
@@ -31,7 +32,7 @@ struct Line {
 constexpr std::pair<std::string_view, BeginSection> kSections[] = {
     {"order", begin_order},   {"library", begin_library},
     {"driver", begin_driver}, {"kernel_line", begin_kernel_line},
-    {"nvlink", begin_nvlink},
+    {"nvlink", begin_nvlink}, {"mig", begin_mig},
 };
 
 class Parser {
@@ -98,6 +99,7 @@ class Parser {
       Section begun = begin(scenario_);
       keys_ = std::move(begun.keys);
       required_ = std::move(begun.required);
+      if (begun.line) *begun.line = line_;
       return std::nullopt;
     }
     return "no section '" + std::string(section) + "'";
@@ -106,7 +108,7 @@ class Parser {
   Problem begin_device() {
     DeviceEntry& device = scenario_.devices.emplace_back();
     keys_ = {{"trace", path(device.trace)},
-             {"profile", one_of(device.profile, {"h200", "h100", "a100"})},
+             {"profile", one_of(device.profile, {"h200", "h100", "a100", "a100-40gb"})},
              {"uuid", text(device.uuid)},
              {"reports_buffer_size", truth(device.reports_buffer_size)},
              {"growing_lists", whole(device.growing_lists)},
@@ -190,6 +192,9 @@ class Parser {
     keys_["command"] = text(process.command);
     keys_["uid"] = whole(process.uid);
     keys_["cgroup"] = text(process.cgroup);
+    keys_["mig"] = [&process](std::string_view value) -> Problem {
+      return whole(process.mig.emplace())(value);
+    };
     keys_["out_of_memory"] = truth(process.out_of_memory);
     add_span(keys_, process.span);
     required_ = {"pid"};
@@ -236,6 +241,7 @@ WhichGpu missing_gpu(const Scenario& scenario) {
   look(scenario.overrides);
   look(scenario.processes);
   look(scenario.links);
+  look(scenario.migs);
   return missing;
 }
 
@@ -253,6 +259,9 @@ base::Result<Scenario> parse_scenario(std::string_view text, const std::string& 
     if (const Problem problem = check(*scenario)) {
       return base::fail(base::Code::kInvalidArgument, name + ": " + *problem);
     }
+  }
+  if (const Problem problem = lay_out_migs(*scenario)) {
+    return base::fail(base::Code::kInvalidArgument, name + ":" + *problem);
   }
   for (const DeviceEntry& device : scenario->devices) {
     const bool has_loop =
@@ -279,7 +288,8 @@ base::Result<Scenario> read_scenario(const std::string& path) {
 
 std::string format_scenario(const Scenario& scenario) {
   std::string text = "# A simulation; docs/scenarios.md describes this file.\n";
-  text += "playhead = \"" + scenario.playhead + "\"\n";
+  // None is not the same as an empty name, which is the folder's.
+  if (!scenario.playhead.empty()) text += "playhead = \"" + scenario.playhead + "\"\n";
   for (const DeviceEntry& device : scenario.devices) {
     text +=
         "\n[[device]]\ntrace = \"" + device.trace + "\"\nprofile = \"" + device.profile + "\"\n";

@@ -109,6 +109,30 @@ struct LinkEntry {
   Span span = {};
 };
 
+// MIG mode, for a while, with these GPU instances; more than one may hold at a time.
+struct MigEntry {
+  WhichGpu gpu = {};
+  std::vector<std::string> profiles = {};       // "3g.71gb"
+  std::vector<unsigned> activity_percent = {};  // of each: how much of what the trace's GPU does
+  bool announced = true;                        // by an event of the driver's
+  Span span = {};
+  unsigned line = 0;  // of the file
+};
+
+struct MigProfile;
+
+// One instance of a GPU, as mig_layout.h lays it out.
+struct MigInstance {
+  std::uint32_t gpu = 0;
+  unsigned number = 0;  // within its GPU, in the file's order
+  const MigProfile* profile = nullptr;
+  unsigned first_slice = 0;  // of the memory
+  unsigned gpu_instance_id = 0;
+  std::string uuid = {};
+  double activity = 0;
+  Span span = {};
+};
+
 // A reading that is not the trace's: sentinels, errors, states.
 struct OverrideEntry {
   WhichGpu gpu = {};
@@ -127,6 +151,7 @@ struct ProcessEntry {
   std::uint32_t pid = 0;
   std::uint64_t memory_bytes = 0;  // all ones: the driver cannot tell
   std::int32_t sm_percent = -1;
+  std::optional<unsigned> mig = {};  // the instance's number; nothing: with the trace's own
   Span span = {};
   // What the host's files say of it.
   std::string command = "python3 train.py";
@@ -151,6 +176,8 @@ struct Scenario {
   std::vector<DriverEntry> drivers;
   std::vector<KernelLineEntry> kernel_lines;
   std::vector<LinkEntry> links;
+  std::vector<MigEntry> migs;
+  std::vector<MigInstance> mig_instances;  // laid out from them
 };
 
 // `folder` is what relative file names are relative to; `name` stands in messages. kInvalidArgument

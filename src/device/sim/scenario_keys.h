@@ -28,6 +28,7 @@ using Keys = std::map<std::string_view, Setter>;
 struct Section {
   Keys keys;
   std::vector<std::string_view> required;
+  unsigned* line = nullptr;  // where to say on which line it began
 };
 using BeginSection = Section (*)(Scenario&);
 
@@ -36,6 +37,7 @@ Section begin_library(Scenario& scenario);
 Section begin_driver(Scenario& scenario);
 Section begin_kernel_line(Scenario& scenario);
 Section begin_nvlink(Scenario& scenario);
+Section begin_mig(Scenario& scenario);
 
 // What is wrong between the parts that these sections set, or nothing.
 Problem check_machine(const Scenario& scenario);

@@ -110,6 +110,13 @@ Gpu* Library::find(abi::Device device) const {
   return nullptr;
 }
 
+const MigInstance* Library::find_mig(abi::Device device) const {
+  for (const MigInstance& mig : scenario_.mig_instances) {
+    if (handle_of(mig) == device) return &mig;
+  }
+  return nullptr;
+}
+
 bool Library::is_stale() const {
   return driver_changes(scenario_, playhead_.now().played_ns) != driver_changes_;
 }
@@ -199,7 +206,7 @@ namespace {
 
 // Lets a call in, if the library is initialised with the driver that is loaded now.
 Entry let_in(Call call) {
-  Entry entry{.library = current_library(), .gpu = nullptr, .moment = {}, .outcome = {}};
+  Entry entry{.library = current_library(), .moment = {}, .outcome = {}};
   if (entry.library) entry.library->playhead().count(call);
   if (!entry.library || entry.library->is_stale()) entry.outcome = Return::kUninitialized;
   return entry;
@@ -216,14 +223,26 @@ Entry enter(Call call) {
 }
 
 Entry enter(Call call, abi::Device device) {
+  Entry entry = enter_any(call, device);
+  if (!entry.outcome && entry.mig) entry.outcome = Return::kNotSupported;
+  return entry;
+}
+
+Entry enter_any(Call call, abi::Device device) {
   Entry entry = let_in(call);
   if (entry.outcome) return entry;
   entry.gpu = entry.library->find(device);
+  if (!entry.gpu) entry.mig = entry.library->find_mig(device);
+  if (entry.mig) entry.gpu = entry.library->gpus()[entry.mig->gpu].get();
   entry.outcome = entry.gpu ? entry.library->take_fault(call, entry.gpu) : Return::kInvalidArgument;
   entry.moment = entry.library->playhead().now();
   if (!entry.outcome &&
       !is_present(entry.library->scenario(), entry.gpu->number(), entry.moment.played_ns)) {
     entry.outcome = Return::kGpuIsLost;
+  }
+  // Nothing is behind a handle any more when its instance was destroyed.
+  if (!entry.outcome && entry.mig && !entry.mig->span.holds(entry.moment.played_ns)) {
+    entry.outcome = Return::kInvalidArgument;
   }
   return entry;
 }

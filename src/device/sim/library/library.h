@@ -29,7 +29,12 @@ class Library {
   const std::vector<std::unique_ptr<Gpu>>& gpus() const { return gpus_; }
   // The GPU behind a handle of this library, or null.
   Gpu* find(abi::Device device) const;
+  // The MIG instance behind a handle, also one that is no longer there, or null.
+  const MigInstance* find_mig(abi::Device device) const;
   static abi::Device handle_of(Gpu& gpu) { return reinterpret_cast<abi::Device>(&gpu); }
+  static abi::Device handle_of(const MigInstance& mig) {
+    return reinterpret_cast<abi::Device>(const_cast<MigInstance*>(&mig));
+  }
 
   // What the scenario's faults make of a call: waits as long as they say, then returns their code,
   // or nothing when the call is to work. `gpu` is null for calls that concern none. Where they
@@ -68,13 +73,17 @@ abi::Return copy_text(std::string_view text, char* buffer, unsigned length);
 struct Entry {
   std::shared_ptr<Library> library;
   Gpu* gpu = nullptr;
+  const MigInstance* mig = nullptr;  // of that GPU
   Moment moment;
   std::optional<abi::Return> outcome;  // decided already: return it
 };
 
-// Counts the call and applies the faults. The second form also finds the GPU.
+// Counts the call and applies the faults. The second form also finds the GPU, and the third a GPU
+// or a MIG instance, which has the faults of its GPU; the second answers what most functions say of
+// an instance: that they are not for it.
 Entry enter(Call call);
 Entry enter(Call call, abi::Device device);
+Entry enter_any(Call call, abi::Device device);
 
 // For a function that also works when the library is shut.
 std::optional<abi::Return> fault_of_freeing(Call call);
