@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "base/check.h"
 
@@ -19,6 +20,13 @@ using catalog::Type;
 // MIG layouts have at most 7 instances of one slice each; with several compute instances in each,
 // drivers enumerate up to 56.
 constexpr unsigned kMaxMigInstances = 64;
+// Far more than a machine has. A number beyond is none of a GPU.
+constexpr unsigned kMaxGpus = 4096;
+
+// Something that can be told from others, on a terminal too.
+bool is_plain(std::string_view uuid) {
+  return !uuid.empty() && std::ranges::all_of(uuid, [](char c) { return c > ' ' && c < 0x7f; });
+}
 
 }  // namespace
 
@@ -58,10 +66,13 @@ Answer<Device> Device::identified(Device device) {
   if (code != Return::kSuccess) return std::unexpected(state_of(code));
   uuid.back() = '\0';
   device.uuid_ = uuid.data();
+  if (!is_plain(device.uuid_)) return std::unexpected(State::kInvalid);
   if (device.is_mig_) return device;
 
   unsigned index = 0;
-  if (device.call<Call::kDeviceGetIndex>(&index) == Return::kSuccess) device.index_ = index;
+  if (device.call<Call::kDeviceGetIndex>(&index) == Return::kSuccess && index < kMaxGpus) {
+    device.index_ = index;
+  }
   unsigned min_mw = 0;
   unsigned max_mw = 0;
   if (device.call<Call::kDeviceGetPowerManagementLimitConstraints>(&min_mw, &max_mw) ==
@@ -91,9 +102,10 @@ std::vector<Device> Device::mig_instances() {
     instance.gpu_handle_ = handle_;
     instance.parent_uuid_ = uuid_;
     instance.index_ = i;
-    unsigned id = 0;
-    if (instance.call<Call::kDeviceGetGpuInstanceId>(&id) == Return::kSuccess) {
-      instance.gpu_instance_id_ = id;
+    // Without it there are no performance counters. The next listing asks again.
+    if (instance.call<Call::kDeviceGetGpuInstanceId>(&instance.gpu_instance_id_) !=
+        Return::kSuccess) {
+      continue;
     }
     instance.power_limit_max_watts_ = power_limit_max_watts_;
     Answer<Device> named = identified(std::move(instance));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,12 +58,11 @@ constexpr double kNegligiblePercent = 0.1;
 // Counters that stood still show as 0/0 for DRAM; where DRAM is not told, any other 0/0 stands for
 // it. (Where it is, a 0/0 elsewhere is that metric's own.) Others are dead without that: no engine
 // did anything, while the GPU is busy by another account.
-bool has_moved(const abi::GpmMetricsGet& request, Elsewhere elsewhere) {
+bool has_moved(std::span<const abi::GpmMetric> metrics, Elsewhere elsewhere) {
   bool has_work = false;
   bool has_nan = false;
   bool has_dram = false;
-  for (unsigned i = 0; i < request.num_metrics; ++i) {
-    const abi::GpmMetric& metric = request.metrics[i];
+  for (const abi::GpmMetric& metric : metrics) {
     if (metric.nvml_return != Return::kSuccess) continue;
     const bool is_dram = metric.metric_id == abi::gpm::kDramBandwidthUtil;
     if (std::isnan(metric.value) && is_dram) return false;
@@ -187,7 +187,9 @@ State Gpm::form(Row& row, Elsewhere elsewhere) {
   const Return code =
       device_->library().call<Call::kGpmMetricsGet>(device_->trace(), request_.get());
   if (code != Return::kSuccess) return state_of(code);
-  if (!has_moved(*request_, elsewhere)) return State::kNoNewValue;
+  // By our own count: what the driver made of it is not to be relied on.
+  const std::span answers(request_->metrics, asked_.size());
+  if (!has_moved(answers, elsewhere)) return State::kNoNewValue;
 
   put_metrics(row);
   row.time_ns = newer_ns_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lane kSlow: what is dear to read or changes seldom, apart from memory errors and links.
+#include <algorithm>
 #include <array>
 
 #include "device/nvml/source_tables.h"
@@ -29,22 +30,27 @@ void read_bar1(Device& device, Row& row) {
   device.put(row, MetricId::gpu_bar1_free_bytes, code, memory.free);
 }
 
+// A fan that does not exist stands for those behind it too.
 void read_fans(Device& device, Row& row) {
   unsigned fans = 0;
-  if (device.call<Call::kDeviceGetNumFans>(&fans) == Return::kSuccess && fans == 0) {
-    return row.set_absent(MetricId::gpu_fan_speed_ratio, State::kNotSupported);
-  }
-  row.set_absent(MetricId::gpu_fan_speed_ratio, State::kNotSupported);
-  for (unsigned fan = 0; fan < kFans; ++fan) {
-    if (fans != 0 && fan >= fans) break;
+  const Return counted = device.call<Call::kDeviceGetNumFans>(&fans);
+  const bool is_counted = counted == Return::kSuccess;
+  const State absence = is_counted ? State::kNotSupported : state_of(counted);
+  row.set_absent(MetricId::gpu_fan_speed_ratio, absence);
+  // A library without the question may know of some all the same.
+  if (!is_counted && absence == State::kNotSupported) fans = kFans;
+  Return code = Return::kSuccess;
+  for (unsigned fan = 0; fan < std::min(fans, kFans); ++fan) {
     unsigned percent = 0;
-    Return code = device.call<Call::kDeviceGetFanSpeedV2>(fan, &percent);
+    if (state_of(code) != State::kNotSupported) {
+      code = device.call<Call::kDeviceGetFanSpeedV2>(fan, &percent);
+    }
+    Return told = code;
     // The old call knows of one fan only.
     if (code == Return::kFunctionNotFound && fan == 0) {
-      code = device.call<Call::kDeviceGetFanSpeed>(&percent);
+      told = device.call<Call::kDeviceGetFanSpeed>(&percent);
     }
-    device.put(row, MetricId::gpu_fan_speed_ratio, code, percent, kPercent, fan);
-    if (code != Return::kSuccess) break;
+    device.put(row, MetricId::gpu_fan_speed_ratio, told, percent, kPercent, fan);
   }
 }
 
