@@ -58,8 +58,8 @@ base::Status run_player(const std::string& program, std::vector<std::string> arg
 }  // namespace
 
 unsigned count_demo_gpus(const std::string& names) {
-  constexpr unsigned kAll = 11;  // the traces of the product
-  if (names == "all") return kAll;
+  constexpr unsigned kAll = 11;                                       // the traces of the product
+  if (names == "all" || names.starts_with("scenario:")) return kAll;  // no scenario has more
   std::error_code error;
   if (!std::filesystem::is_directory(names, error)) {
     return static_cast<unsigned>(base::split(names, ',').size());
@@ -69,6 +69,16 @@ unsigned count_demo_gpus(const std::string& names) {
     if (entry.path().string().ends_with(".gpu.csv.gz")) ++count;
   }
   return count;
+}
+
+std::vector<std::string> find_trace_names(std::string_view scenario) {
+  std::vector<std::string> names;
+  for (const std::string_view line : base::split(scenario, '\n')) {
+    const auto words = base::split(line, '"');
+    if (words.size() < 3 || base::trim(words[0].substr(0, words[0].find('='))) != "trace") continue;
+    names.emplace_back(words[1].substr(words[1].rfind('/') + 1));
+  }
+  return names;
 }
 
 base::Result<Demo> Demo::make(const std::string& folder, const std::string& names) {
@@ -90,10 +100,17 @@ base::Result<Demo> Demo::make(const std::string& folder, const std::string& name
       !written) {
     return std::unexpected(written.error());
   }
+  // Where a scenario takes the library away for a while, the player has made a link that goes.
+  if (std::filesystem::is_directory(folder + "/lib", error)) {
+    *library = folder + "/lib/libnvidia-ml.so.1";
+  }
+  const auto scenario = base::read_file(folder + "/scenario.toml");
+  if (!scenario) return std::unexpected(scenario.error());
   return Demo{.folder = folder,
               .nvml_library = *std::move(library),
               .host_root = root,
-              .player = {.program = *player, .arguments = {"everywatt-player", "--play", folder}}};
+              .player = {.program = *player, .arguments = {"everywatt-player", "--play", folder}},
+              .traces = find_trace_names(*scenario)};
 }
 
 }  // namespace everywatt::app

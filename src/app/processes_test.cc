@@ -154,9 +154,17 @@ TEST(PartWords, SurviveTheirWayThroughACommandLine) {
 
 TEST(Demo, CountsTheGpusThatItsNamesStandFor) {
   EXPECT_EQ(count_demo_gpus("all"), 11u);
+  EXPECT_EQ(count_demo_gpus("scenario:gpu_lost"), 11u);
   EXPECT_EQ(count_demo_gpus("gemm"), 1u);
   EXPECT_EQ(count_demo_gpus("gemm,fed"), 2u);
   EXPECT_EQ(count_demo_gpus(std::string(EVERYWATT_SOURCE_DIR) + "/traces"), 11u);
+}
+
+TEST(Demo, KnowsWhichTraceEachGpuPlays) {
+  EXPECT_THAT(find_trace_names("playhead = \"playhead\"\n[[device]]\ntrace = \"/a b/gemm\"\n"
+                               "profile = \"h200\"\n[[device]]\ntrace=\"fed\"\n"),
+              ElementsAre("gemm", "fed"));
+  EXPECT_THAT(find_trace_names("trace = \n"), testing::IsEmpty());
 }
 
 TEST(Replay, GoesFromTheFirstRowToTheLastAndAgain) {

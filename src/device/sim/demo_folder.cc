@@ -64,6 +64,67 @@ base::Result<std::vector<std::string>> find_stems(const DemoOptions& options) {
   return stems;
 }
 
+constexpr std::string_view kScenario = "scenario:";
+
+std::vector<std::string> scenario_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The text of a scenario as it reads from another folder: its traces are named in full.
+std::string moved_scenario(const std::string& text, const fs::path& folder) {
+  std::string moved;
+  for (const std::string_view line : base::split(text, '\n')) {
+    const std::size_t quote = line.find('"');
+    const bool is_trace = base::trim(line.substr(0, line.find('='))) == "trace";
+    if (is_trace && quote != line.npos && line.substr(quote + 1, 1) != "/") {
+      moved.append(line.substr(0, quote + 1)).append(folder.string()).append(1, '/');
+      moved.append(line.substr(quote + 1)).append(1, '\n');
+    } else {
+      moved.append(line).append(1, '\n');
+    }
+  }
+  return moved;
+}
+
+// The scenario file of that name, for another folder.
+base::Result<std::string> named_scenario(const std::string& name, const DemoOptions& options) {
+  const fs::path folder =
+      fs::absolute(fs::path(options.traces_folder) / "../scenarios").lexically_normal();
+  const std::vector<std::string> known = scenario_names(folder);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    return base::fail(base::Code::kNotFound, "no scenario '" + name + "' in " + folder.string(),
+                      known.empty() ? "" : "there are: " + joined(known));
+  }
+  const std::string file = (folder / (name + ".toml")).string();
+  const auto text = base::read_file(file);
+  if (!text) return std::unexpected(text.error());
+  const auto scenario = parse_scenario(*text, folder.string(), file);
+  if (!scenario) return std::unexpected(scenario.error());
+  if (const auto host = PlayedHost::open(*scenario); !host) return std::unexpected(host.error());
+  return moved_scenario(*text, folder);
+}
+
+// The scenario file that plays traces by their names.
+base::Result<std::string> traces_scenario(const DemoOptions& options) {
+  const auto stems = find_stems(options);
+  if (!stems) return std::unexpected(stems.error());
+  Scenario scenario;
+  scenario.playhead = "playhead";
+  for (const std::string& stem : *stems) {
+    DeviceEntry& device = scenario.devices.emplace_back();
+    device.trace = stem;
+    device.profile = options.profile;
+  }
+  if (const auto host = PlayedHost::open(scenario); !host) return std::unexpected(host.error());
+  return format_scenario(scenario);
+}
+
 }  // namespace
 
 std::vector<std::string> trace_names(const std::string& folder) {
@@ -86,23 +147,16 @@ base::Status make_demo_folder(const DemoOptions& options) {
     return base::fail(base::Code::kInvalidArgument, "no profile '" + options.profile + "'",
                       "there are: h200, h100, a100");
   }
-  const auto stems = find_stems(options);
-  if (!stems) return std::unexpected(stems.error());
-  Scenario scenario;
-  scenario.playhead = "playhead";
-  for (const std::string& stem : *stems) {
-    DeviceEntry& device = scenario.devices.emplace_back();
-    device.trace = stem;
-    device.profile = options.profile;
-  }
-  if (const auto host = PlayedHost::open(scenario); !host) return std::unexpected(host.error());
+  const auto text = options.demo.starts_with(kScenario)
+                        ? named_scenario(options.demo.substr(kScenario.size()), options)
+                        : traces_scenario(options);
+  if (!text) return std::unexpected(text.error());
 
   std::error_code error;
   fs::create_directories(options.folder, error);
   if (error) return base::fail_errno("create", options.folder, error.value());
   if (auto made = Playhead::create(options.folder + "/playhead", options.pace); !made) return made;
-  return base::write_file_atomically(options.folder + "/scenario.toml", format_scenario(scenario),
-                                     0644);
+  return base::write_file_atomically(options.folder + "/scenario.toml", *text, 0644);
 }
 
 }  // namespace everywatt::sim

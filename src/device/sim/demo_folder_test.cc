@@ -67,6 +67,29 @@ TEST_F(DemoFolderTest, NamesTheTracesThereAreForOneThatIsNot) {
   EXPECT_THAT(made.error().hint, HasSubstr("fed, gemm, ant, zebra"));
 }
 
+TEST_F(DemoFolderTest, PlaysAScenarioByItsNameWithTheTracesWhereTheyAre) {
+  std::filesystem::create_directories(files_.folder() + "/scenarios");
+  std::ofstream(files_.folder() + "/scenarios/lost.toml")
+      << "playhead = \"playhead\"\n[[device]]\ntrace = \"../traces/gemm\"\n[[device]]\n"
+         "trace = \"../traces/ant\"\n[[event]]\nat_ms = 5\nxid = 31\n";
+  std::filesystem::create_directories(files_.folder() + "/traces");
+  for (const char* name : {"gemm", "ant"}) {
+    std::filesystem::copy(files_.stem(name) + ".gpu.csv.gz", files_.folder() + "/traces");
+  }
+  DemoOptions scenario = options("scenario:lost");
+  scenario.traces_folder = files_.folder() + "/traces";
+  const base::Status made = make_demo_folder(scenario);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(played(), ElementsAre("gemm", "ant"));
+  EXPECT_EQ(read_scenario(files_.folder() + "/demo")->events.size(), 1u);
+
+  scenario.demo = "scenario:?";
+  const base::Status refused = make_demo_folder(scenario);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("no scenario '?'"));
+  EXPECT_EQ(refused.error().hint, "there are: lost");
+}
+
 TEST_F(DemoFolderTest, RefusesAProfileThatIsNone) {
   DemoOptions wrong = options("gemm");
   wrong.profile = "v100";
