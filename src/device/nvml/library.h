@@ -43,9 +43,9 @@ inline constexpr const void* kFunctionOf = nullptr;
 class Library {
  public:
   // Loads and initialises. May take seconds, and may hang where the driver does: `trace` tells.
-  // kNotFound: no usable file; the message names each path tried and why not. kUnavailable: the
-  // driver is not loaded or answers with an error now. kNotSupported: library and driver are of
-  // different versions. kNoPermission.
+  // kNotFound: no usable file; the message names what is wrong with the first there is.
+  // kUnavailable: the driver is not loaded or answers with an error now. kNotSupported: library and
+  // driver are of different versions. kNoPermission.
   static base::Result<std::unique_ptr<Library>> open(const LibraryOptions& options,
                                                      const CallTrace& trace = {});
   ~Library();

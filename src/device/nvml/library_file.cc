@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/log.h"
 #include "device/nvml/abi.h"
 
 namespace everywatt::nvml {
@@ -40,6 +41,7 @@ struct Attempt {
   void* handle = nullptr;
   std::string reason;
   bool is_denied = false;
+  bool is_there = true;  // something of that name is, which says more than that nothing is
 };
 
 // What the dynamic linker leaves unsaid or says badly.
@@ -73,6 +75,8 @@ Attempt attempt(const std::string& path) {
   Attempt result;
   const bool is_file = path.find('/') != path.npos;
   if (is_file) {
+    struct stat named{};
+    result.is_there = ::lstat(path.c_str(), &named) == 0;
     result.reason = reason_of_path(path);
     result.is_denied = errno == EACCES && !result.reason.empty();
     if (!result.reason.empty()) return result;
@@ -80,6 +84,7 @@ Attempt attempt(const std::string& path) {
   result.handle = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (result.handle == nullptr) {
     result.reason = without_path(::dlerror(), path);
+    if (!is_file) result.is_there = !result.reason.ends_with(std::strerror(ENOENT));
   } else if (!exports_init(result.handle)) {
     ::dlclose(result.handle);
     result.handle = nullptr;
@@ -99,16 +104,20 @@ std::vector<std::string> candidates(const std::string& path) {
 }  // namespace
 
 base::Result<LibraryFile> load_library_file(const std::string& path) {
-  std::string reasons;
+  std::string first_reason;
   bool is_denied = false;
   for (const std::string& candidate : candidates(path)) {
     const Attempt result = attempt(candidate);
     if (result.handle != nullptr) return LibraryFile{candidate, result.handle};
     is_denied = is_denied || result.is_denied;
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", candidate, result.reason);
+    const std::string reason = fmt::format("{}: {}", candidate, result.reason);
+    base::log(base::LogLevel::kDebug, "not the driver's library: " + reason);
+    const bool is_worth_telling = result.is_there || !path.empty();
+    if (first_reason.empty() && is_worth_telling) first_reason = reason;
   }
+  if (first_reason.empty()) first_reason = fmt::format("{} is nowhere to be found", kSoname);
   return base::fail(is_denied ? base::Code::kNoPermission : base::Code::kNotFound,
-                    fmt::format("no usable NVIDIA library ({})", reasons),
+                    fmt::format("no usable NVIDIA library ({})", first_reason),
                     "install the NVIDIA driver, or name its library with --nvml-library");
 }
 

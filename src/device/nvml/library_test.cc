@@ -70,12 +70,14 @@ TEST_F(LibraryFileTest, LibraryWithoutTheFunctions) {
   EXPECT_THAT(error().message, HasSubstr("no nvmlInit_v2 in it: not the driver's library"));
 }
 
-TEST(LibrarySearch, NamesEveryPathTried) {
+// Nine paths in one line tell nobody anything.
+TEST(LibrarySearch, NothingAnywhereIsOneShortLine) {
   auto library = Library::open({});
   if (library) GTEST_SKIP() << "this machine has the driver's library";
-  EXPECT_THAT(library.error().message, HasSubstr("libnvidia-ml.so.1: "));
-  EXPECT_THAT(library.error().message, HasSubstr("/usr/lib64/libnvidia-ml.so.1: "));
-  EXPECT_THAT(library.error().hint, HasSubstr("--nvml-library"));
+  EXPECT_EQ(library.error().message,
+            "no usable NVIDIA library (libnvidia-ml.so.1 is nowhere to be found)");
+  EXPECT_EQ(library.error().hint,
+            "install the NVIDIA driver, or name its library with --nvml-library");
 }
 
 TEST(LibraryOpen, RefusedStartSaysWhatToDo) {
