@@ -11,6 +11,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 # The traces and the playhead, as the simulation's tests know them.
 sys.path.insert(0, str(HERE.parent / "sim"))
+# Prometheus' own tool.
+sys.path.insert(0, str(HERE.parent / "export"))
 
 import program  # noqa: E402
 
