@@ -35,7 +35,7 @@ void end_children(const std::vector<pid_t>& children) {
   }
 }
 
-void tick_with_children(benchmark::State& state) {
+void BM_TickWithChildren(benchmark::State& state) {
   using catalog::MetricId;
   recorder::MachineShape shape;
   shape.gpus = 1;
@@ -66,7 +66,7 @@ void tick_with_children(benchmark::State& state) {
   }
   end_children(children);
 }
-BENCHMARK(tick_with_children)->Arg(0)->Arg(14)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_TickWithChildren)->Arg(0)->Arg(14)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace everywatt::hostwatch

@@ -87,15 +87,15 @@ void read_lane(benchmark::State& state, Lane lane, std::int64_t period_ns) {
                                                benchmark::Counter::kAvgIterations);
 }
 
-void gauge_tick(benchmark::State& state) {
+void BM_GaugeTick(benchmark::State& state) {
   read_lane(state, Lane::kGauge, 100'000'000);
 }
-void slow_tick(benchmark::State& state) {
+void BM_SlowTick(benchmark::State& state) {
   read_lane(state, Lane::kSlow, 10'000'000'000);
 }
 
 // The calls of a gauge row that has all columns, and nothing else.
-void gauge_bare_calls(benchmark::State& state) {
+void BM_GaugeBareCalls(benchmark::State& state) {
   Bench bench;
   if (!bench.is_open(state)) return;
   Row row(Scope::kGpu, Lane::kGauge);
@@ -106,7 +106,7 @@ void gauge_bare_calls(benchmark::State& state) {
   }
 }
 
-void gpm_sample_and_values(benchmark::State& state) {
+void BM_GpmSampleAndValues(benchmark::State& state) {
   Bench bench;
   if (!bench.is_open(state)) return;
   auto gpm = nvml::Gpm::open(*bench.device_);
@@ -118,7 +118,7 @@ void gpm_sample_and_values(benchmark::State& state) {
   }
 }
 
-void process_list(benchmark::State& state) {
+void BM_ProcessList(benchmark::State& state) {
   Bench bench;
   if (!bench.is_open(state)) return;
   ProcessLane lane(*bench.file_->writer(bench.slot_, Lane::kProcess));
@@ -129,7 +129,7 @@ void process_list(benchmark::State& state) {
   }
 }
 
-void totals_of_a_gauge_row(benchmark::State& state) {
+void BM_TotalsOfAGaugeRow(benchmark::State& state) {
   Bench bench;
   if (!bench.is_open(state)) return;
   Totals totals(*bench.file_->writer(bench.slot_, Lane::kTotals));
@@ -147,12 +147,12 @@ void totals_of_a_gauge_row(benchmark::State& state) {
   }
 }
 
-BENCHMARK(gauge_tick);
-BENCHMARK(gauge_bare_calls);
-BENCHMARK(gpm_sample_and_values);
-BENCHMARK(process_list);
-BENCHMARK(slow_tick);
-BENCHMARK(totals_of_a_gauge_row);
+BENCHMARK(BM_GaugeTick);
+BENCHMARK(BM_GaugeBareCalls);
+BENCHMARK(BM_GpmSampleAndValues);
+BENCHMARK(BM_ProcessList);
+BENCHMARK(BM_SlowTick);
+BENCHMARK(BM_TotalsOfAGaugeRow);
 
 }  // namespace
 }  // namespace everywatt::sampler
