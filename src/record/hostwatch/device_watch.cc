@@ -26,7 +26,10 @@ void put(catalog::Row& row, MetricId metric, std::optional<T> value) {
 // run in a container.
 std::string net_dev_path(const host::Root& root) {
   const std::string first = "/proc/1/net/dev";
-  return root.read(first) ? first : "/proc/net/dev";
+  const auto text = root.read(first);
+  const bool is_denied = !text && (text.error().code == base::Code::kNotFound ||
+                                   text.error().code == base::Code::kNoPermission);
+  return is_denied ? "/proc/net/dev" : first;
 }
 
 }  // namespace

@@ -78,14 +78,16 @@ base::Result<Identities::Sight> Identities::capture(std::uint32_t pid, std::int6
   // Another process with that number in the middle of it is rare; twice in a row it is no accident.
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
-    auto sight = try_capture(pid, now_ns, wall_ns);
+    // The last time with what can be read: something may be broken for good.
+    const Failures failures = attempt < kAttempts ? Failures::kRefused : Failures::kTaken;
+    auto sight = try_capture(pid, now_ns, wall_ns, failures);
     const bool is_torn = !sight && sight.error().code == base::Code::kUnavailable;
     if (!is_torn || attempt == kAttempts) return sight;
   }
 }
 
 base::Result<Identities::Sight> Identities::try_capture(std::uint32_t pid, std::int64_t now_ns,
-                                                        std::int64_t wall_ns) {
+                                                        std::int64_t wall_ns, Failures failures) {
   const auto stat_line = options_.root.read("/proc/" + std::to_string(pid) + "/stat");
   if (!stat_line) return std::unexpected(stat_line.error());
   const auto line = host::parse_process_line(*stat_line);
@@ -100,7 +102,11 @@ base::Result<Identities::Sight> Identities::try_capture(std::uint32_t pid, std::
     row.set(MetricId::identity_parent_pid, std::uint64_t{line->parent});
     row.set(MetricId::identity_start_seconds, host::ticks_to_seconds(line->start_ticks));
     row.set(MetricId::identity_first_seen_wall_ns, wall_ns);
+    has_failed_ = false;
     fill(pid, *stat_line, row);
+    if (has_failed_ && failures == Failures::kRefused) {
+      return base::fail(base::Code::kUnavailable, "a file of it could not be read");
+    }
     // Between two files of it the process may have ended and its number been used again.
     if (!is_still(pid, line->start_ticks)) {
       return base::fail(base::Code::kUnavailable, "another process by now");
@@ -122,9 +128,15 @@ bool Identities::is_still(std::uint32_t pid, std::uint64_t start_ticks) const {
   return line && line->start_ticks == start_ticks;
 }
 
+base::Result<std::string> Identities::read(const std::string& file, std::size_t limit_bytes) {
+  auto text = options_.root.read(file, limit_bytes);
+  has_failed_ = has_failed_ || (!text && text.error().code == base::Code::kIo);
+  return text;
+}
+
 void Identities::fill(std::uint32_t pid, std::string_view stat_line, catalog::Row& row) {
   const std::string folder = "/proc/" + std::to_string(pid);
-  const auto text = options_.root.read(folder + "/status");
+  const auto text = read(folder + "/status");
   const auto status = text ? host::parse_process_status(*text)
                            : base::Result<host::ProcessStatus>(std::unexpected(text.error()));
   if (status) {
@@ -141,7 +153,7 @@ void Identities::fill(std::uint32_t pid, std::string_view stat_line, catalog::Ro
       row.set_absent(metric, state_of(status.error().code));
     }
   }
-  const auto cmdline = options_.root.read(folder + "/cmdline");
+  const auto cmdline = read(folder + "/cmdline");
   std::string command = cmdline ? host::format_command(*cmdline, options_.command) : std::string();
   if (command.empty()) {
     // The name that the kernel shows in brackets: of a kernel thread, or of one that has just
@@ -156,7 +168,7 @@ void Identities::fill(std::uint32_t pid, std::string_view stat_line, catalog::Ro
 void Identities::fill_groups(std::uint32_t pid, catalog::Row& row) {
   const std::string folder = "/proc/" + std::to_string(pid);
   host::Container container;
-  const auto groups = options_.root.read(folder + "/cgroup");
+  const auto groups = read(folder + "/cgroup");
   if (groups) {
     const auto lines = host::parse_cgroup_lines(*groups);
     container = host::parse_container_of_process(*groups);
@@ -166,7 +178,7 @@ void Identities::fill_groups(std::uint32_t pid, catalog::Row& row) {
     row.set_absent(MetricId::identity_cgroup, state_of(groups.error().code));
     row.set_absent(MetricId::identity_unit, state_of(groups.error().code));
   }
-  const auto environment = options_.root.read(folder + "/environ", kEnvironmentBytes);
+  const auto environment = read(folder + "/environ", kEnvironmentBytes);
   const std::string_view variables = environment ? std::string_view(*environment) : "";
   const auto variable = [&](std::string_view name, std::size_t limit_bytes) {
     return base::clean_text(host::find_variable(variables, name), limit_bytes);

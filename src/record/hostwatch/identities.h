@@ -44,8 +44,13 @@ class Identities {
 
  private:
   Identities(Options options, recorder::Writer writer);
-  // kUnavailable: while it was looked at, its number went to another process.
-  base::Result<Sight> try_capture(std::uint32_t pid, std::int64_t now_ns, std::int64_t wall_ns);
+  // What becomes of a capture in which a file could not be read.
+  enum class Failures { kRefused, kTaken };
+  // kUnavailable: while it was looked at, its number went to another process, or failures are
+  // refused and there was one.
+  base::Result<Sight> try_capture(std::uint32_t pid, std::int64_t now_ns, std::int64_t wall_ns,
+                                  Failures failures);
+  base::Result<std::string> read(const std::string& file, std::size_t limit_bytes = 65536);
   void remember_earlier(recorder::File& identities);
   bool is_still(std::uint32_t pid, std::uint64_t start_ticks) const;
   void fill(std::uint32_t pid, std::string_view stat_line, catalog::Row& row);
@@ -57,6 +62,7 @@ class Identities {
   };
   Options options_;
   recorder::Writer writer_;
+  bool has_failed_ = false;                    // a file that fill() read
   std::unordered_set<std::uint64_t> earlier_;  // keys that were in the file at start
   std::map<std::uint64_t, Written> written_;   // those of which keep() may be asked
 };

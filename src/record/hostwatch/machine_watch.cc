@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/hostwatch/machine_watch.h"
 
+#include <algorithm>
 #include <initializer_list>
+#include <limits>
 
 #include "base/text.h"
 #include "device/host/lines.h"
@@ -60,7 +62,7 @@ base::Result<MachineWatch> MachineWatch::open(const host::Root& root, recorder::
 }
 
 void MachineWatch::tick(std::int64_t now_ns, Complaints& complaints) {
-  if (!has_identity_) write_identity(now_ns);
+  if (now_ns >= next_identity_ns_) write_identity(now_ns);
   row_.clear();
   row_.time_ns = now_ns;
   read_cpu(complaints);
@@ -171,23 +173,29 @@ void MachineWatch::read_shared_memory(std::int64_t now_ns, Complaints& complaint
   row_.set(MetricId::host_shm_used_bytes, shared->used_bytes);
 }
 
+// Once; what could not be read then is tried again.
 void MachineWatch::write_identity(std::int64_t now_ns) {
-  has_identity_ = true;
   const host::MachineIdentity identity = host::read_machine_identity(root_);
   catalog::Row row(catalog::Scope::kNode, catalog::Lane::kOnce);
   row.time_ns = now_ns;
+  unsigned known = 0;
   const auto put = [&](MetricId metric, std::string_view text) {
     if (text.empty()) {
       row.set_absent(metric, catalog::State::kNotSupported);
     } else {
       row.set_text(metric, text);
+      ++known;
     }
   };
   put(MetricId::host_name, identity.name);
   put(MetricId::host_kernel_version, identity.kernel_version);
   put(MetricId::host_os, identity.operating_system);
   put(MetricId::host_cpu_model, identity.cpu_model);
-  identity_.append(row);
+  constexpr unsigned kAll = 4;
+  if (next_identity_ns_ == 0 || known > identity_known_) identity_.append(row);
+  identity_known_ = std::max(identity_known_, known);
+  next_identity_ns_ =
+      known == kAll ? std::numeric_limits<std::int64_t>::max() : now_ns + kSlowPeriodNs;
 }
 
 }  // namespace everywatt::hostwatch

@@ -46,7 +46,8 @@ class MachineWatch {
   std::array<host::OpenFile, 3> pressure_;
   std::optional<std::uint64_t> forks_;
   std::optional<std::int64_t> slow_read_ns_;  // when what is read each 10 s was read
-  bool has_identity_ = false;
+  std::int64_t next_identity_ns_ = 0;         // 0: never read yet
+  unsigned identity_known_ = 0;               // how much of it the last row says
 };
 
 }  // namespace everywatt::hostwatch

@@ -132,7 +132,10 @@ void ProcessWatch::find_children(std::int64_t now_ns, std::optional<std::uint64_
     children_.push_back({.pid = pid,
                          .start_ticks = 0,
                          .line = host::OpenFile(root_, folder(pid) + "/stat"),
-                         .io = host::OpenFile(root_, folder(pid) + "/io")});
+                         .io = host::OpenFile(root_, folder(pid) + "/io"),
+                         .use = {},
+                         .threads = 0,
+                         .resident_bytes = 0});
   }
 }
 
@@ -142,6 +145,16 @@ ProcessWatch::ChildrenSum ProcessWatch::read_children(std::vector<ProcessUse>& u
     const auto text = child.line.read();
     const auto line = text ? host::parse_process_line(*text)
                            : base::Result<host::ProcessLine>(std::unexpected(text.error()));
+    // Only what ended is let go: lists of children are read seldom. Until it can be read again it
+    // counts as it was.
+    if (!text && text.error().code != base::Code::kNotFound) {
+      if (child.start_ticks == 0) return true;
+      uses.push_back(child.use);
+      sum.count += 1;
+      sum.threads += child.threads;
+      sum.resident_bytes += child.resident_bytes;
+      return false;
+    }
     if (!line) return true;
     if (child.start_ticks == 0) child.start_ticks = line->start_ticks;
     if (child.start_ticks != line->start_ticks) return true;
@@ -152,10 +165,13 @@ ProcessWatch::ChildrenSum ProcessWatch::read_children(std::vector<ProcessUse>& u
                    .written_bytes = {}};
     State io_state = State::kOk;
     read_io(child.io, use, io_state);
+    child.use = use;
+    child.threads = line->threads;
+    child.resident_bytes = line->resident_pages * page_bytes();
     uses.push_back(use);
     sum.count += 1;
-    sum.threads += line->threads;
-    sum.resident_bytes += line->resident_pages * page_bytes();
+    sum.threads += child.threads;
+    sum.resident_bytes += child.resident_bytes;
     return false;
   });
   return sum;

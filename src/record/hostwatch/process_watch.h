@@ -44,6 +44,10 @@ class ProcessWatch {
     std::uint64_t start_ticks = 0;
     host::OpenFile line;
     host::OpenFile io;
+    // As it was last read.
+    ProcessUse use;
+    std::uint64_t threads = 0;
+    std::uint64_t resident_bytes = 0;
   };
   struct ChildrenSum {
     std::uint64_t count = 0;

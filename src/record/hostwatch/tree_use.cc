@@ -20,10 +20,21 @@ void TreeUse::advance(const ProcessUse& main, std::span<const ProcessUse> childr
   advance_bytes(read_, &ProcessUse::read_bytes, main, children);
   advance_bytes(written_, &ProcessUse::written_bytes, main, children);
   is_started_ = true;
-  last_main_ = main;
-  last_children_.clear();
-  for (const ProcessUse& child : children)
-    last_children_.emplace(child.key, child);
+  // What could not be read this time goes on from where it was.
+  const auto next = [](const ProcessUse& now, const ProcessUse& before) {
+    ProcessUse use = now;
+    if (!use.read_bytes) use.read_bytes = before.read_bytes;
+    if (!use.written_bytes) use.written_bytes = before.written_bytes;
+    return use;
+  };
+  last_main_ = next(main, last_main_);
+  std::map<std::uint64_t, ProcessUse> next_children;
+  for (const ProcessUse& child : children) {
+    const auto before = last_children_.find(child.key);
+    next_children.emplace(child.key,
+                          before == last_children_.end() ? child : next(child, before->second));
+  }
+  last_children_ = std::move(next_children);
 }
 
 bool TreeUse::has_ended(std::uint64_t key, std::span<const ProcessUse> children) const {

@@ -61,6 +61,20 @@ TEST(TreeUse, CountsGrandchildrenOnce) {
   EXPECT_EQ(tree.children_read_bytes(), 50u);
 }
 
+TEST(TreeUse, GoesOnAfterBytesThatCouldNotBeRead) {
+  TreeUse tree;
+  tree.advance(use(1, 0, 0, 100), std::vector{use(2, 0, 0, 50)});
+  ProcessUse unread = use(1, 0, 0, 0);
+  unread.read_bytes = std::nullopt;
+  ProcessUse unread_child = use(2, 0, 0, 0);
+  unread_child.read_bytes = std::nullopt;
+  tree.advance(unread, std::vector{unread_child});
+  EXPECT_EQ(tree.main_read_bytes(), 100u);
+  tree.advance(use(1, 0, 0, 110), std::vector{use(2, 0, 0, 55)});
+  EXPECT_EQ(tree.main_read_bytes(), 110u);
+  EXPECT_EQ(tree.children_read_bytes(), 55u);
+}
+
 TEST(TreeUse, TakesAPidUsedAgainForAnotherProcess) {
   TreeUse tree;
   tree.advance(use(1, 0, 0, 0), std::vector{use(2, 5, 0, 50)});
