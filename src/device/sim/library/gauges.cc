@@ -2,7 +2,7 @@
 //
 // What changes by the moment: activity, memory, power, heat, clocks.
 #include "device/sim/library/driver.h"
-#include "device/sim/library/library.h"
+#include "device/sim/library/mig.h"
 
 using namespace everywatt::sim;
 using abi::Device;
@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kEnginePeriodUs = 167'000;
 
 Return engine(Call call, Device device, unsigned* percent, unsigned* period_us, Column column) {
-  return on_gpu(call, device, [&](Gpu& gpu, const Moment& moment) {
+  return on_whole_gpu(call, device, [&](Gpu& gpu, const Moment& moment) {
     if (!percent || !period_us) return Return::kInvalidArgument;
     *percent = gpu.read_u32(column, moment.played_ns);
     *period_us = kEnginePeriodUs;
@@ -63,7 +63,7 @@ Return constant_power(Call call, Device device, unsigned* milliwatts, unsigned v
 namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetUtilizationRates(Device device, abi::Utilization* out) {
-  return on_gpu("nvmlDeviceGetUtilizationRates", device, [&](Gpu& gpu, const Moment& moment) {
+  return on_whole_gpu("nvmlDeviceGetUtilizationRates", device, [&](Gpu& gpu, const Moment& moment) {
     if (!out) return Return::kInvalidArgument;
     out->gpu = gpu.read_u32(Column::kUtilGpu, moment.played_ns);
     out->memory = gpu.read_u32(Column::kUtilMem, moment.played_ns);
@@ -84,36 +84,36 @@ Return nvmlDeviceGetOfaUtilization(Device device, unsigned* percent, unsigned* p
 }
 
 Return nvmlDeviceGetMemoryInfo_v2(Device device, abi::MemoryV2* out) {
-  return on_gpu("nvmlDeviceGetMemoryInfo_v2", device, [&](Gpu& gpu, const Moment& moment) {
-    if (!out) return Return::kInvalidArgument;
-    if (out->version != abi::version_word<abi::MemoryV2>(2)) {
-      return Return::kArgumentVersionMismatch;
-    }
-    out->total = gpu.read_u64(Column::kFbTotal, moment.played_ns);
-    out->reserved = gpu.read_u64(Column::kFbReserved, moment.played_ns);
-    out->used = gpu.read_u64(Column::kFbUsed, moment.played_ns);
-    out->free = out->total - out->reserved - out->used;
-    return Return::kSuccess;
-  });
+  const Entry entry = enter_any("nvmlDeviceGetMemoryInfo_v2", device);
+  if (entry.outcome) return *entry.outcome;
+  if (!out) return Return::kInvalidArgument;
+  if (out->version != abi::version_word<abi::MemoryV2>(2)) return Return::kArgumentVersionMismatch;
+  const MemoryUse use = memory_of(entry);
+  out->total = use.total_bytes;
+  out->reserved = use.reserved_bytes;
+  out->used = use.used_bytes;
+  out->free = out->total - out->reserved - out->used;
+  return Return::kSuccess;
 }
 Return nvmlDeviceGetMemoryInfo(Device device, abi::Memory* out) {
-  return on_gpu("nvmlDeviceGetMemoryInfo", device, [&](Gpu& gpu, const Moment& moment) {
-    if (!out) return Return::kInvalidArgument;
-    out->total = gpu.read_u64(Column::kFbTotal, moment.played_ns);
-    out->used = gpu.read_u64(Column::kFbUsed, moment.played_ns) +
-                gpu.read_u64(Column::kFbReserved, moment.played_ns);
-    out->free = out->total - out->used;
-    return Return::kSuccess;
-  });
+  const Entry entry = enter_any("nvmlDeviceGetMemoryInfo", device);
+  if (entry.outcome) return *entry.outcome;
+  if (!out) return Return::kInvalidArgument;
+  const MemoryUse use = memory_of(entry);
+  out->total = use.total_bytes;
+  out->used = use.used_bytes + use.reserved_bytes;
+  out->free = out->total - out->used;
+  return Return::kSuccess;
 }
 Return nvmlDeviceGetBAR1MemoryInfo(Device device, abi::Bar1Memory* out) {
-  return on_gpu("nvmlDeviceGetBAR1MemoryInfo", device, [&](Gpu& gpu, const Moment& moment) {
-    if (!out) return Return::kInvalidArgument;
-    out->total = gpu.read_u64(Column::kBar1Total, moment.played_ns);
-    out->used = gpu.read_u64(Column::kBar1Used, moment.played_ns);
-    out->free = out->total - out->used;
-    return Return::kSuccess;
-  });
+  const Entry entry = enter_any("nvmlDeviceGetBAR1MemoryInfo", device);
+  if (entry.outcome) return *entry.outcome;
+  if (!out) return Return::kInvalidArgument;
+  const MemoryUse use = bar1_of(entry);
+  out->total = use.total_bytes;
+  out->used = use.used_bytes;
+  out->free = out->total - out->used;
+  return Return::kSuccess;
 }
 
 Return nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {

@@ -6,7 +6,8 @@
 #include <optional>
 
 #include "device/sim/library/driver.h"
-#include "device/sim/library/library.h"
+#include "device/sim/library/mig.h"
+#include "device/sim/mig_layout.h"
 #include "device/sim/nvlinks.h"
 
 using namespace everywatt::sim;
@@ -22,6 +23,9 @@ namespace everywatt::nvml::abi {
 struct GpmSampleTag {
   const Gpu* gpu = nullptr;
   std::int64_t generation = 0;
+  const MigInstance* mig = nullptr;
+  // What part of what the trace's GPU did is seen here.
+  MigShare share = {.multiprocessors = 1, .memory = 1};
 };
 
 }  // namespace everywatt::nvml::abi
@@ -88,6 +92,33 @@ class LinkRates {
   const std::int64_t from_ns_, until_ns_;  // played
 };
 
+// The whole GPU's share in MIG mode is the sum of its instances'.
+MigShare share_of(const Entry& entry) {
+  if (!is_mig_on(entry)) return {.multiprocessors = 1, .memory = 1};
+  MigShare sum;
+  for (const MigInstance* mig :
+       mig_instances(entry.library->scenario(), entry.gpu->number(), entry.moment.played_ns)) {
+    const MigShare share = mig_share(*mig, entry.gpu->profile().multiprocessors);
+    sum.multiprocessors += share.multiprocessors;
+    sum.memory += share.memory;
+  }
+  return sum;
+}
+
+// PCIe is the whole GPU's.
+GpmMeans share_out(GpmMeans means, const MigShare& share) {
+  for (std::size_t i = 0; i < kGpmColumns; ++i) {
+    if (kGpmColumnIds[i] >= abi::gpm::kPcieTxPerSec) continue;
+    means[i] *= i == kGpmDram ? share.memory : share.multiprocessors;
+  }
+  return means;
+}
+
+// What an instance has of its own: activity, no traffic.
+bool is_of_instance(unsigned metric_id) {
+  return metric_id < abi::gpm::kPcieTxPerSec;
+}
+
 void evaluate(const GpmMeans& means, const LinkRates& links, GpmMetric& out) {
   out.names = {no_name, no_name, percent_unit};
   for (std::size_t i = 0; i < kGpmColumns; ++i) {
@@ -137,16 +168,32 @@ Return nvmlGpmSampleFree(GpmSample sample) {
 }
 
 Return nvmlGpmSampleGet(Device device, GpmSample sample) {
-  return on_gpu("nvmlGpmSampleGet", device, [&](Gpu& gpu, const Moment& moment) {
-    if (!sample) return Return::kInvalidArgument;
-    if (!gpu.profile().has_gpm) return Return::kNotSupported;
-    *sample = {&gpu, gpu.gpm().generation(moment.played_ns)};
-    return Return::kSuccess;
-  });
+  const Entry entry = enter("nvmlGpmSampleGet", device);
+  if (entry.outcome) return *entry.outcome;
+  if (!sample) return Return::kInvalidArgument;
+  if (!entry.gpu->profile().has_gpm) return Return::kNotSupported;
+  *sample = {.gpu = entry.gpu,
+             .generation = entry.gpu->gpm().generation(entry.moment.played_ns),
+             .share = share_of(entry)};
+  return Return::kSuccess;
 }
 
-Return nvmlGpmMigSampleGet(Device device, unsigned, GpmSample) {
-  return refuse("nvmlGpmMigSampleGet", device);
+// On the handle of the GPU. An instance's percentages are of what it consists of.
+Return nvmlGpmMigSampleGet(Device device, unsigned gpu_instance_id, GpmSample sample) {
+  const Entry entry = enter("nvmlGpmMigSampleGet", device);
+  if (entry.outcome) return *entry.outcome;
+  if (!sample) return Return::kInvalidArgument;
+  if (!entry.gpu->profile().has_gpm || !is_mig_on(entry)) return Return::kNotSupported;
+  for (const MigInstance* mig :
+       mig_instances(entry.library->scenario(), entry.gpu->number(), entry.moment.played_ns)) {
+    if (mig->gpu_instance_id != gpu_instance_id) continue;
+    *sample = {.gpu = entry.gpu,
+               .generation = entry.gpu->gpm().generation(entry.moment.played_ns),
+               .mig = mig,
+               .share = {.multiprocessors = mig->activity, .memory = mig->activity}};
+    return Return::kSuccess;
+  }
+  return Return::kInvalidArgument;
 }
 
 Return nvmlGpmMetricsGet(GpmMetricsGet* request) {
@@ -157,12 +204,19 @@ Return nvmlGpmMetricsGet(GpmMetricsGet* request) {
   const abi::GpmSampleTag& older = *request->sample1;
   const abi::GpmSampleTag& newer = *request->sample2;
   Gpu* gpu = entry.library->find(reinterpret_cast<Device>(const_cast<Gpu*>(older.gpu)));
-  if (!gpu || newer.gpu != gpu) return Return::kInvalidArgument;
+  if (!gpu || newer.gpu != gpu || newer.mig != older.mig) return Return::kInvalidArgument;
   if (const auto fault = entry.library->take_fault("nvmlGpmMetricsGet", gpu)) return *fault;
-  const GpmMeans means = gpu->gpm().between(older.generation, newer.generation);
+  const GpmMeans means =
+      share_out(gpu->gpm().between(older.generation, newer.generation), newer.share);
   const LinkRates links(entry.library->scenario(), *gpu, older.generation, newer.generation);
-  for (unsigned i = 0; i < request->num_metrics; ++i)
-    evaluate(means, links, request->metrics[i]);
+  for (unsigned i = 0; i < request->num_metrics; ++i) {
+    GpmMetric& metric = request->metrics[i];
+    evaluate(means, links, metric);
+    if (newer.mig && !is_of_instance(metric.metric_id)) {
+      metric.value = 0;
+      metric.nvml_return = Return::kNotSupported;
+    }
+  }
   return Return::kSuccess;
 }
 

@@ -7,7 +7,9 @@
 
 #include "device/sim/library/driver.h"
 #include "device/sim/library/library.h"
+#include "device/sim/library/mig.h"
 #include "device/sim/machine_state.h"
+#include "device/sim/mig_layout.h"
 
 using namespace everywatt::sim;
 using abi::Device;
@@ -62,12 +64,14 @@ Return mode(Call call, Device device, unsigned* current, unsigned* pending, Colu
 namespace everywatt::sim::driver {
 
 Return nvmlDeviceGetName(Device device, char* buffer, unsigned length) {
-  return give_text("nvmlDeviceGetName", device, buffer, length,
-                   [](Gpu& gpu) { return gpu.profile().name; });
+  const Entry entry = enter_any("nvmlDeviceGetName", device);
+  if (entry.outcome) return *entry.outcome;
+  return copy_text(name_of(entry), buffer, length);
 }
 Return nvmlDeviceGetUUID(Device device, char* buffer, unsigned length) {
-  return give_text("nvmlDeviceGetUUID", device, buffer, length,
-                   [](Gpu& gpu) { return std::string_view(gpu.uuid()); });
+  const Entry entry = enter_any("nvmlDeviceGetUUID", device);
+  if (entry.outcome) return *entry.outcome;
+  return copy_text(uuid_of(entry), buffer, length);
 }
 Return nvmlDeviceGetSerial(Device device, char* buffer, unsigned length) {
   return give_text("nvmlDeviceGetSerial", device, buffer, length,
@@ -103,10 +107,16 @@ Return nvmlDeviceGetPciInfo(Device device, PciInfo* pci) {
 }
 
 Return nvmlDeviceGetIndex(Device device, unsigned* out) {
-  const Entry entry = enter("nvmlDeviceGetIndex", device);
+  const Entry entry = enter_any("nvmlDeviceGetIndex", device);
   if (entry.outcome) return *entry.outcome;
   if (!out) return Return::kInvalidArgument;
   const Scenario& scenario = entry.library->scenario();
+  if (entry.mig) {
+    const std::vector<const MigInstance*> all =
+        mig_instances(scenario, entry.gpu->number(), entry.moment.played_ns);
+    *out = static_cast<unsigned>(std::ranges::find(all, entry.mig) - all.begin());
+    return Return::kSuccess;
+  }
   // A GPU that goes at this moment is lost.
   const auto index = index_of(scenario, entry.gpu->number(), entry.moment.played_ns);
   if (!index) return Return::kGpuIsLost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PCIe, MIG and topology. The recorded machine had one GPU without MIG.
+// PCIe and topology.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -88,41 +88,6 @@ Return nvmlDeviceGetTopologyCommonAncestor(Device first, Device second, unsigned
         *level = same_socket ? abi::topology::kNode : abi::topology::kSystem;
         return Return::kSuccess;
       });
-}
-Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
-  return on_gpu("nvmlDeviceGetMigMode", device, [&](Gpu&, const Moment&) {
-    if (!current || !pending) return Return::kInvalidArgument;
-    *current = *pending = 0;
-    return Return::kSuccess;
-  });
-}
-Return nvmlDeviceGetMaxMigDeviceCount(Device device, unsigned* out) {
-  return give("nvmlDeviceGetMaxMigDeviceCount", device, out,
-              [](Gpu&, const Moment&) { return 7u; });
-}
-Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned, Device*) {
-  return on_gpu("nvmlDeviceGetMigDeviceHandleByIndex", device,
-                [](Gpu&, const Moment&) { return Return::kNotFound; });
-}
-Return nvmlDeviceGetGpuInstanceId(Device device, unsigned*) {
-  return refuse("nvmlDeviceGetGpuInstanceId", device);
-}
-Return nvmlDeviceGetComputeInstanceId(Device device, unsigned*) {
-  return refuse("nvmlDeviceGetComputeInstanceId", device);
-}
-Return nvmlDeviceGetDeviceHandleFromMigDeviceHandle(Device device, Device*) {
-  return on_gpu("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", device,
-                [](Gpu&, const Moment&) { return Return::kInvalidArgument; });
-}
-Return nvmlDeviceIsMigDeviceHandle(Device device, unsigned* out) {
-  return give("nvmlDeviceIsMigDeviceHandle", device, out, [](Gpu&, const Moment&) { return 0u; });
-}
-// MIG instances only.
-Return nvmlDeviceGetAttributes_v2(Device device, abi::DeviceAttributes*) {
-  return refuse("nvmlDeviceGetAttributes_v2", device);
-}
-Return nvmlDeviceGetAttributes(Device device, abi::DeviceAttributes*) {
-  return refuse("nvmlDeviceGetAttributes", device);
 }
 
 }  // namespace everywatt::sim::driver

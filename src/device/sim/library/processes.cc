@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/sim/library/driver.h"
-#include "device/sim/library/library.h"
+#include "device/sim/library/mig.h"
 
 using namespace everywatt::sim;
 using abi::Device;
@@ -22,33 +22,33 @@ namespace {
 constexpr int kRubbish = 0xaa;
 constexpr unsigned kSampleSlots = 100;
 
-void store(const RunningProcess& process, ProcessInfo& out) {
-  out = {.pid = process.pid,
-         .used_gpu_memory = process.memory_bytes,
-         .gpu_instance_id = abi::kInstanceNone,
-         .compute_instance_id = abi::kInstanceNone};
+void store(const PlacedProcess& one, ProcessInfo& out) {
+  out = {.pid = one.process.pid,
+         .used_gpu_memory = one.process.memory_bytes,
+         .gpu_instance_id = one.mig ? one.mig->gpu_instance_id : abi::kInstanceNone,
+         .compute_instance_id = one.mig ? 0 : abi::kInstanceNone};
 }
-void store(const RunningProcess& process, ProcessInfoV1& out) {
-  out = {.pid = process.pid, .used_gpu_memory = process.memory_bytes};
+void store(const PlacedProcess& one, ProcessInfoV1& out) {
+  out = {.pid = one.process.pid, .used_gpu_memory = one.process.memory_bytes};
 }
 
 template <typename Element>
 Return list(Call call, Device device, unsigned* count, Element* out, ProcessKind kind) {
-  return on_gpu(call, device, [&](Gpu& gpu, const Moment& moment) {
-    if (!count || (!out && *count > 0)) return Return::kInvalidArgument;
-    const std::vector<RunningProcess> running = gpu.processes(kind, moment.played_ns);
-    const auto number = static_cast<unsigned>(running.size());
-    const unsigned room = *count;
-    if (room > 0 && gpu.take_list_growth()) {
-      *count = room + 1;
-      return Return::kInsufficientSize;
-    }
-    *count = number;
-    if (room < number) return Return::kInsufficientSize;
-    for (unsigned i = 0; i < number; ++i)
-      store(running[i], out[i]);
-    return Return::kSuccess;
-  });
+  const Entry entry = enter_any(call, device);
+  if (entry.outcome) return *entry.outcome;
+  if (!count || (!out && *count > 0)) return Return::kInvalidArgument;
+  const std::vector<PlacedProcess> running = processes_of(entry, kind);
+  const auto number = static_cast<unsigned>(running.size());
+  const unsigned room = *count;
+  if (room > 0 && entry.gpu->take_list_growth()) {
+    *count = room + 1;
+    return Return::kInsufficientSize;
+  }
+  *count = number;
+  if (room < number) return Return::kInsufficientSize;
+  for (unsigned i = 0; i < number; ++i)
+    store(running[i], out[i]);
+  return Return::kSuccess;
 }
 
 unsigned percent(std::int32_t value) {
@@ -105,36 +105,37 @@ Return nvmlDeviceGetMPSComputeRunningProcesses(Device device, unsigned* count, P
 
 Return nvmlDeviceGetProcessUtilization(Device device, abi::ProcessUtilizationSample* out,
                                        unsigned* count, unsigned long long since_us) {
-  return on_gpu("nvmlDeviceGetProcessUtilization", device, [&](Gpu& gpu, const Moment& moment) {
-    if (!count) return Return::kInvalidArgument;
-    if (!out) {
-      *count = kSampleSlots;
-      return Return::kInsufficientSize;
-    }
-    const std::vector<ProcessSample> samples =
-        gpu.process_samples(played_of(since_us, moment), moment.played_ns);
-    const auto number = static_cast<unsigned>(samples.size());
-    const unsigned room = *count;
-    *count = number;
-    if (number == 0) return Return::kNotFound;
-    if (room < number) return Return::kInsufficientSize;
-    std::memset(static_cast<void*>(out), kRubbish, sizeof *out * room);
-    for (unsigned i = 0; i < number; ++i) {
-      const ListedProcess& usage = samples[i].process.usage;
-      out[i] = {.pid = samples[i].process.pid,
-                .time_stamp = stamp_of(samples[i].played_ns, moment),
-                .sm_util = percent(usage.sm_percent),
-                .mem_util = percent(usage.memory_percent),
-                .enc_util = percent(usage.encoder_percent),
-                .dec_util = percent(usage.decoder_percent)};
-    }
-    if (gpu.entry().reports_buffer_size) *count = room;
-    return Return::kSuccess;
-  });
+  return on_whole_gpu("nvmlDeviceGetProcessUtilization", device,
+                      [&](Gpu& gpu, const Moment& moment) {
+                        if (!count) return Return::kInvalidArgument;
+                        if (!out) {
+                          *count = kSampleSlots;
+                          return Return::kInsufficientSize;
+                        }
+                        const std::vector<ProcessSample> samples =
+                            gpu.process_samples(played_of(since_us, moment), moment.played_ns);
+                        const auto number = static_cast<unsigned>(samples.size());
+                        const unsigned room = *count;
+                        *count = number;
+                        if (number == 0) return Return::kNotFound;
+                        if (room < number) return Return::kInsufficientSize;
+                        std::memset(static_cast<void*>(out), kRubbish, sizeof *out * room);
+                        for (unsigned i = 0; i < number; ++i) {
+                          const ListedProcess& usage = samples[i].process.usage;
+                          out[i] = {.pid = samples[i].process.pid,
+                                    .time_stamp = stamp_of(samples[i].played_ns, moment),
+                                    .sm_util = percent(usage.sm_percent),
+                                    .mem_util = percent(usage.memory_percent),
+                                    .enc_util = percent(usage.encoder_percent),
+                                    .dec_util = percent(usage.decoder_percent)};
+                        }
+                        if (gpu.entry().reports_buffer_size) *count = room;
+                        return Return::kSuccess;
+                      });
 }
 
 Return nvmlDeviceGetProcessesUtilizationInfo(Device device, abi::ProcessesUtilizationInfo* out) {
-  return on_gpu(
+  return on_whole_gpu(
       "nvmlDeviceGetProcessesUtilizationInfo", device, [&](Gpu& gpu, const Moment& moment) {
         if (!out) return Return::kInvalidArgument;
         if (out->version != abi::version_word<abi::ProcessesUtilizationInfo>(1)) {

@@ -2,7 +2,7 @@
 //
 // The driver's sample buffers: power every 20.7 ms, utilization every 200 ms.
 #include "device/sim/library/driver.h"
-#include "device/sim/library/library.h"
+#include "device/sim/library/mig.h"
 
 using namespace everywatt::sim;
 using abi::Device;
@@ -60,7 +60,7 @@ std::int64_t floor_divide(std::int64_t number, std::int64_t by) {
 Return everywatt::sim::driver::nvmlDeviceGetSamples(Device device, abi::Selector sampling,
                                                     unsigned long long since_us, ValueType* type,
                                                     unsigned* count, Sample* samples) {
-  return on_gpu("nvmlDeviceGetSamples", device, [&](Gpu& gpu, const Moment& moment) {
+  const auto body = [&](Gpu& gpu, const Moment& moment) {
     if (!type || !count) return Return::kInvalidArgument;
     Buffer buffer{};
     if (const Return found = find_buffer(sampling, buffer); found != Return::kSuccess) {
@@ -85,5 +85,8 @@ Return everywatt::sim::driver::nvmlDeviceGetSamples(Device device, abi::Selector
     }
     *count = filled;
     return filled == 0 ? Return::kNotFound : Return::kSuccess;
-  });
+  };
+  const bool is_of_board = sampling == abi::sampling::kTotalPower;
+  return is_of_board ? on_gpu("nvmlDeviceGetSamples", device, body)
+                     : on_whole_gpu("nvmlDeviceGetSamples", device, body);
 }

@@ -74,6 +74,22 @@ bool has_address(const Gpu& gpu, std::string_view address) {
   return false;
 }
 
+Return mig_by_uuid(std::string_view uuid, Device* out) {
+  const Entry entry = enter("nvmlDeviceGetHandleByUUID");
+  if (entry.outcome) return *entry.outcome;
+  if (!out) return Return::kInvalidArgument;
+  for (const MigInstance& mig : entry.library->scenario().mig_instances) {
+    if (mig.uuid != uuid || !mig.span.holds(entry.moment.played_ns)) continue;
+    const Gpu* gpu = entry.library->gpus()[mig.gpu].get();
+    if (const auto fault = entry.library->take_fault("nvmlDeviceGetHandleByUUID", gpu)) {
+      return *fault;
+    }
+    *out = Library::handle_of(mig);
+    return Return::kSuccess;
+  }
+  return Return::kNotFound;
+}
+
 Return by_address(Call call, const char* address, Device* out) {
   if (!address) return Return::kInvalidArgument;
   return look_up(call, out, [=](const Gpu& gpu, unsigned) { return has_address(gpu, address); });
@@ -144,6 +160,7 @@ Return nvmlDeviceGetHandleByPciBusId(const char* address, Device* out) {
 }
 Return nvmlDeviceGetHandleByUUID(const char* uuid, Device* out) {
   if (!uuid) return Return::kInvalidArgument;
+  if (std::string_view(uuid).starts_with("MIG-")) return mig_by_uuid(uuid, out);
   return look_up("nvmlDeviceGetHandleByUUID", out,
                  [=](const Gpu& gpu, unsigned) { return gpu.uuid() == uuid; });
 }
