@@ -138,10 +138,16 @@ void append_constants(JsonText& json, const view::View& view, const view::Device
 
 void append_links(JsonText& json, const view::View& view, const view::Device& device) {
   json.key("nvlinks").begin_array();
+  const double links = view.number(device.slot, MetricId::gpu_nvlink_links).value_or(0);
   for (unsigned link = 0; link < catalog::metric(MetricId::gpu_nvlink_state).instances; ++link) {
     const auto state = view.number(device.slot, MetricId::gpu_nvlink_state, link);
-    if (!state) continue;
-    json.begin_object().key("link").number(link).key("up").boolean(*state == 1.0);
+    if (!state && link >= links) continue;
+    json.begin_object().key("link").number(link).key("up");
+    if (state) {
+      json.boolean(*state == 1.0);
+    } else {
+      json.null();  // the driver cannot tell of this one
+    }
     if (const auto version = view.number(device.slot, MetricId::gpu_nvlink_version, link)) {
       json.key("version").number(*version);
     }
