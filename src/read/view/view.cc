@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "read/view/device.h"
@@ -58,6 +59,14 @@ std::string beside(const std::string& path, const std::string& name) {
   return slash == std::string::npos ? name : path.substr(0, slash + 1) + name;
 }
 
+// The reader itself follows no link.
+std::unique_ptr<recorder::Reader> open_journal(const std::string& path) {
+  std::error_code error;
+  std::string file = std::filesystem::read_symlink(path, error).string();
+  auto journal = recorder::Reader::open(error ? path : file);
+  return journal ? std::move(*journal) : nullptr;
+}
+
 }  // namespace
 
 std::int64_t lane_period_ns(Lane lane) {
@@ -95,7 +104,16 @@ base::Result<std::unique_ptr<View>> View::open(const Options& options) {
                                              : options.identities_path);
     if (opened) identities = std::move(*opened);
   }
-  return adopt(std::move(*recorder), std::move(identities), options.clock);
+  auto view = adopt(std::move(*recorder), std::move(identities), options.clock);
+  const std::string journal_path = options.journal_path.empty()
+                                       ? beside(options.recorder_path, "journal")
+                                       : options.journal_path;
+  if (auto journal = open_journal(journal_path)) view->use_journal(std::move(journal));
+  return view;
+}
+
+void View::use_journal(std::unique_ptr<recorder::Reader> journal) {
+  if (journal && journal->boot_id() == recorder_->boot_id()) journal_ = std::move(journal);
 }
 
 std::unique_ptr<View> View::adopt(std::unique_ptr<recorder::Reader> recorder,

@@ -21,6 +21,9 @@ struct Options {
   // Who the processes are. Empty: the file `identities` beside the recorder, or none: a file that
   // is missing or may not be read leaves owners unknown, and nothing else.
   std::string identities_path = {};
+  // The marks that people set. Empty: `journal` beside the recorder, through a link, too. One that
+  // is missing, may not be read or is of another boot adds nothing.
+  std::string journal_path = {};
   // What `now` means, in the file's own time. base::boottime_ns: the file is being written on this
   // machine. Empty: the time of its last row. Anything else: a replay.
   base::Clock clock = {};
@@ -80,6 +83,9 @@ class View {
                                      std::unique_ptr<recorder::Reader> identities,
                                      base::Clock clock = {});
 
+  // Takes the marks of this file, too, when it is of the recorder's boot; null: none.
+  void use_journal(std::unique_ptr<recorder::Reader> journal);
+
   // Boottime of the machine that wrote the file. Nothing later is looked at.
   std::int64_t now_ns() const;
   // Fixes now. REQUIRES: no other thread reads.
@@ -116,8 +122,12 @@ class View {
   const recorder::Reader& recorder() const { return *recorder_; }
   // Where the identities are; null: unknown. The recorder itself in a recording that holds both.
   const recorder::Reader* identities() const { return identities_; }
-  // True when another file has the recorder's name now: open that one.
-  bool is_replaced() const { return recorder_->has_successor(); }
+  // The marks that people set; null: unknown.
+  const recorder::Reader* journal() const { return journal_.get(); }
+  // True when another file has the recorder's or the journal's name now: open that one.
+  bool is_replaced() const {
+    return recorder_->has_successor() || (journal_ && journal_->has_successor());
+  }
 
  private:
   View() = default;
@@ -128,6 +138,7 @@ class View {
 
   std::unique_ptr<recorder::Reader> recorder_;
   std::unique_ptr<recorder::Reader> own_identities_;
+  std::unique_ptr<recorder::Reader> journal_;
   const recorder::Reader* identities_ = nullptr;
   base::Clock clock_;
   std::int64_t fixed_now_ns_ = 0;
