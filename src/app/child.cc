@@ -118,7 +118,7 @@ Child::~Child() {
   if (pid_ == 0) return;
   signal(SIGKILL);
   // One that cannot be killed is left to the kernel.
-  constexpr int kPatienceMs = 1000;
+  constexpr int kPatienceMs = 100;
   wait_for(kPatienceMs);
 }
 

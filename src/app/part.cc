@@ -84,6 +84,7 @@ base::Result<ExitCode> run_sampler(const Config& config, const PartWords& words)
   if (auto dropped = drop_sampler_rights(); !dropped) return std::unexpected(dropped.error());
   sampler::Options options = sampler_options(config, words.pci_addresses);
   options.fenced = words.fenced;
+  options.has_events = words.has_events;
   auto sampler = sampler::Sampler::open(options, **recorder);
   if (!sampler) return std::unexpected(sampler.error());
   return work_until_stopped(&(*recorder)->part(recorder::Part::kSampler),

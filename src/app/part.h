@@ -22,13 +22,14 @@ inline constexpr std::string_view kSamplerPart = "sampler";
 inline constexpr std::string_view kHostPart = "host";
 inline constexpr std::string_view kServerPart = "server";
 
-// Words after the part's name: "pci=0000:01:00.0,..." and "fenced=0,2" (sampler), "note=demo"
-// (server), "parent=PID" (all).
+// Words after the part's name: "pci=0000:01:00.0,...", "fenced=0,2" and "events=off" (sampler),
+// "note=demo" (server), "parent=PID" (all).
 struct PartWords {
   pid_t parent = 0;
-  std::vector<std::string> pci_addresses;
-  std::vector<std::uint32_t> fenced;
-  std::string note;
+  std::vector<std::string> pci_addresses = {};
+  std::vector<std::uint32_t> fenced = {};
+  bool has_events = true;
+  std::string note = {};
 };
 std::vector<std::string> format_part_words(std::string_view part, const PartWords& words);
 base::Result<PartWords> parse_part_words(const std::vector<std::string>& words);

@@ -16,6 +16,7 @@ std::vector<std::string> format_part_words(std::string_view part, const PartWord
     out.push_back(fmt::format("pci={}", fmt::join(words.pci_addresses, ",")));
   }
   if (!words.fenced.empty()) out.push_back(fmt::format("fenced={}", fmt::join(words.fenced, ",")));
+  if (!words.has_events) out.emplace_back("events=off");
   if (!words.note.empty()) out.push_back("note=" + words.note);
   return out;
 }
@@ -36,6 +37,8 @@ base::Result<PartWords> parse_part_words(const std::vector<std::string>& words) 
       for (const std::string_view place : base::split(value, ',')) {
         parsed.fenced.push_back(static_cast<std::uint32_t>(base::parse_u64(place).value_or(0)));
       }
+    } else if (name == "events") {
+      parsed.has_events = value != "off";
     } else if (name == "note") {
       parsed.note = value;
     } else {

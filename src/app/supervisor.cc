@@ -10,32 +10,30 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
 
 #include "app/backoff.h"
 #include "app/child.h"
 #include "app/part.h"
+#include "app/sampler_keeper.h"
 #include "app/stop_signals.h"
 #include "app/supervisor_log.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "device/nvml/call.h"
 
 namespace everywatt::app {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr int kTickMs = 250;
-// What the parts together may take to end in good order before they are killed, and again to be
-// gone then: less than the five seconds in which everything must be over.
+// What the parts together may take to end in good order before they are killed, and to be gone
+// then: less than the five seconds in which everything must be over.
 constexpr int kStopMs = 2000;
-// One that hangs is asked too, for its other threads' sake, but is not expected to answer.
-constexpr int kHungStopMs = 500;
+constexpr int kKilledMs = 1500;
+// A GPU whose call hung is left alone for so many times what a lost one is.
+constexpr std::int64_t kFenceRetries = 15;
 
-constexpr std::size_t kSamplerIndex = 0;
-
-// One of our processes, running or to be started again.
+// One of our processes but the sampler, running or to be started again.
 struct PartProcess {
   std::string name;
   recorder::Part part{};
@@ -45,14 +43,6 @@ struct PartProcess {
   std::int64_t started_ns = 0;
   std::int64_t start_at_ns = 0;
   Backoff backoff{kSecond / 10, 10 * kSecond, 30 * kSecond};
-};
-
-// A GPU that is left alone because a call on it hung.
-struct Fence {
-  std::int64_t retry_at_ns = 0;
-  Backoff backoff{30 * kSecond, 10 * kMinute, 30 * kMinute};
-  std::int64_t last_retry_ns = 0;
-  bool is_up = false;
 };
 
 }  // namespace
@@ -67,22 +57,20 @@ struct Supervisor::State {
   base::UniqueFd settings;
   base::UniqueFd folder;
   std::vector<PartProcess> processes;
-  std::map<std::uint32_t, Fence> fences;  // by place of the GPU
+  std::optional<SamplerKeeper> sampler;
   bool has_announced = false;
   std::int64_t began_ns = base::boottime_ns();
 
   recorder::File& file() { return *options.files.recorder; }
 
   base::Status prepare();
-  ChildOptions child_options(const PartProcess& process) const;
+  ChildOptions child_options(const PartProcess& process);
+  ChildOptions sampler_options(const SamplerOrders& orders);
   void start_due(std::int64_t now_ns);
   void start(PartProcess& process, std::int64_t now_ns);
   void notice_endings(std::int64_t now_ns);
   void end(PartProcess& process, const Ending& ending, std::int64_t now_ns);
   void say_alive(std::int64_t now_ns);
-  void watch_calls(std::int64_t now_ns);
-  void retry_fenced(std::int64_t now_ns);
-  void replace_sampler(std::int64_t now_ns);
   void announce(std::int64_t now_ns);
   void wait_for_all(int timeout_ms);
   void stop_all();
@@ -98,13 +86,19 @@ base::Status Supervisor::State::prepare() {
   const std::string& path = options.folder.files;
   folder = base::UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.is_open()) return base::fail_errno("open", path);
-  processes.push_back({.name = std::string(kSamplerPart), .part = recorder::Part::kSampler});
   processes.push_back({.name = std::string(kHostPart), .part = recorder::Part::kHost});
   processes.push_back({.name = std::string(kServerPart), .part = recorder::Part::kServer});
   if (options.companion) {
     processes.push_back(
         {.name = "player", .part = recorder::Part::kSupervisor, .is_companion = true});
   }
+  sampler.emplace(SamplerKeeper::Options{.file = &file(),
+                                         .log = &log,
+                                         .deadlines = options.config.deadlines,
+                                         .first_fence_ns = kFenceRetries * options.config.retry_ns,
+                                         .start = [this](const SamplerOrders& orders) {
+                                           return ChildProcess::start(sampler_options(orders));
+                                         }});
   recorder::PartSlot& own = file().part(recorder::Part::kSupervisor);
   own.pid.store(static_cast<std::uint64_t>(::getpid()));
   own.started_ns.store(static_cast<std::uint64_t>(began_ns));
@@ -112,24 +106,16 @@ base::Status Supervisor::State::prepare() {
   return {};
 }
 
-ChildOptions Supervisor::State::child_options(const PartProcess& process) const {
+ChildOptions Supervisor::State::child_options(const PartProcess& process) {
   ChildOptions child;
   if (process.is_companion) {
     child.program = options.companion->program;
     child.arguments = options.companion->arguments;
     return child;
   }
-  PartWords words{.parent = ::getpid(), .pci_addresses = {}, .fenced = {}, .note = {}};
+  PartWords words{.parent = ::getpid()};
   child.descriptors = {settings.get()};
   switch (process.part) {
-    case recorder::Part::kSampler:
-      words.pci_addresses = options.pci_addresses;
-      for (const auto& [place, fence] : fences) {
-        if (fence.is_up) words.fenced.push_back(place);
-      }
-      child.environment = options.sampler_environment;
-      child.descriptors.push_back(options.files.recorder->fd());
-      break;
     case recorder::Part::kHost:
       child.descriptors.push_back(options.files.recorder->fd());
       child.descriptors.push_back(options.files.identities->fd());
@@ -140,10 +126,25 @@ ChildOptions Supervisor::State::child_options(const PartProcess& process) const 
       child.descriptors.push_back(folder.get());
       break;
     case recorder::Part::kSupervisor:
+    case recorder::Part::kSampler:
       break;
   }
   child.arguments = format_part_words(process.name, words);
   return child;
+}
+
+ChildOptions Supervisor::State::sampler_options(const SamplerOrders& orders) {
+  PartWords words{.parent = ::getpid(), .pci_addresses = options.pci_addresses};
+  const std::vector<std::uint32_t> gpus = file().slots(catalog::Scope::kGpu);
+  for (const std::uint32_t slot : orders.fenced) {
+    const auto place = std::ranges::find(gpus, slot);
+    if (place != gpus.end())
+      words.fenced.push_back(static_cast<std::uint32_t>(place - gpus.begin()));
+  }
+  words.has_events = orders.has_events;
+  return {.arguments = format_part_words(kSamplerPart, words),
+          .descriptors = {settings.get(), options.files.recorder->fd()},
+          .environment = options.sampler_environment};
 }
 
 void Supervisor::State::start_due(std::int64_t now_ns) {
@@ -208,64 +209,9 @@ void Supervisor::State::say_alive(std::int64_t now_ns) {
   }
 }
 
-void Supervisor::State::watch_calls(std::int64_t now_ns) {
-  if (!processes[kSamplerIndex].child) return;
-  const auto stuck = sampler::find_stuck_calls(file(), now_ns, options.config.deadlines);
-  if (stuck.empty()) return;
-  const std::vector<std::uint32_t> gpus = file().slots(catalog::Scope::kGpu);
-  for (const sampler::StuckCall& call : stuck) {
-    const std::string text =
-        fmt::format("{} has not returned for {:.1f} s", nvml::call_name(call.call),
-                    static_cast<double>(now_ns - call.since_ns) / kSecond);
-    base::log(base::LogLevel::kWarning, text);
-    const auto place = std::find(gpus.begin(), gpus.end(), call.device);
-    if (place == gpus.end()) continue;  // the library's start: it is tried again as a whole
-    Fence& fence = fences[static_cast<std::uint32_t>(place - gpus.begin())];
-    fence.is_up = true;
-    fence.retry_at_ns = now_ns + fence.backoff.next(now_ns - fence.last_retry_ns);
-    file().set_status(call.device, recorder::DeviceStatus::kTimedOut, now_ns);
-    log.write({.kind = catalog::EventKind::kTimedOut,
-               .code = 0,
-               .pid = 0,
-               .slot = call.device,
-               .text = text});
-  }
-  replace_sampler(now_ns);
-  // The thread that left these breadcrumbs is gone with its process.
-  for (const sampler::StuckCall& call : stuck) {
-    file().device(call.device).call.store(0);
-  }
-}
-
-void Supervisor::State::retry_fenced(std::int64_t now_ns) {
-  bool is_due = false;
-  for (auto& [place, fence] : fences) {
-    if (!fence.is_up || now_ns < fence.retry_at_ns) continue;
-    fence.is_up = false;
-    fence.last_retry_ns = now_ns;
-    is_due = true;
-  }
-  if (is_due) replace_sampler(now_ns);
-}
-
-void Supervisor::State::replace_sampler(std::int64_t now_ns) {
-  PartProcess& process = processes[kSamplerIndex];
-  if (!process.child) return;
-  process.child->signal(SIGTERM);
-  auto ending = process.child->wait_for(kHungStopMs);
-  if (!ending) {
-    process.child->signal(SIGKILL);
-    ending = process.child->wait_for(kStopMs);
-  }
-  // One that even that does not end never comes back from the kernel: it writes no more.
-  end(process, ending.value_or(Ending{.exit_status = 137, .text = "cannot be killed"}), now_ns);
-  start(process, base::boottime_ns());
-}
-
 // Once, when the GPUs are there, or when it is plain that none comes soon.
 void Supervisor::State::announce(std::int64_t now_ns) {
   if (has_announced) return;
-  std::map<std::string, unsigned> found;
   unsigned count = 0;
   for (const std::uint32_t slot : file().slots(catalog::Scope::kGpu)) {
     const auto status = static_cast<recorder::DeviceStatus>(file().device(slot).status.load());
@@ -292,22 +238,27 @@ void Supervisor::State::wait_for_all(int timeout_ms) {
       process.child.reset();
     }
   }
+  const std::int64_t left_ms = (deadline_ns - base::boottime_ns()) / (kSecond / 1000);
+  sampler->wait_for_end(static_cast<int>(std::max<std::int64_t>(left_ms, 0)));
 }
 
 void Supervisor::State::stop_all() {
+  sampler->ask_to_end();
   for (PartProcess& process : processes) {
     if (process.child) process.child->signal(SIGTERM);
   }
   wait_for_all(kStopMs);
+  sampler->kill();
   for (PartProcess& process : processes) {
     if (process.child) process.child->signal(SIGKILL);
   }
-  wait_for_all(kStopMs);
+  wait_for_all(kKilledMs);
   for (PartProcess& process : processes) {
     // One that cannot even be killed goes when the kernel lets it, and at the latest with us.
     if (!process.is_companion) file().part(process.part).pid.store(0);
   }
   const auto now = static_cast<std::uint64_t>(base::boottime_ns());
+  file().part(recorder::Part::kSampler).pid.store(0);
   file().part(recorder::Part::kSupervisor).pid.store(0);
   file().header().closed_ns.store(now);
   options.files.identities->header().closed_ns.store(now);
@@ -324,6 +275,14 @@ base::Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorOptions opt
 Supervisor::Supervisor(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Supervisor::~Supervisor() = default;
 
+base::Status Supervisor::drain() {
+  return state_->sampler->drain();
+}
+
+void Supervisor::resume() {
+  state_->sampler->resume();
+}
+
 base::Result<ExitCode> Supervisor::run() {
   State& state = *state_;
   while (true) {
@@ -331,10 +290,12 @@ base::Result<ExitCode> Supervisor::run() {
     state.notice_endings(now_ns);
     state.start_due(now_ns);
     state.say_alive(now_ns);
-    state.watch_calls(now_ns);
-    state.retry_fenced(now_ns);
+    state.sampler->tick();
     state.announce(now_ns);
     std::vector<pollfd> waited = {{.fd = state.signals.get(), .events = POLLIN, .revents = 0}};
+    if (const Process* sampler = state.sampler->process()) {
+      waited.push_back({.fd = sampler->fd(), .events = POLLIN, .revents = 0});
+    }
     for (const PartProcess& process : state.processes) {
       if (process.child)
         waited.push_back({.fd = process.child->fd(), .events = POLLIN, .revents = 0});

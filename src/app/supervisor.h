@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,8 @@ struct SupervisorOptions {
   std::string note;  // "demo"; "" when live
 };
 
-// Starts the sampler, the host process and the server, replaces what dies, takes a sampler whose
-// driver call hangs out of service, and ends them all on SIGTERM or SIGINT. Parses nothing that
+// Starts the sampler, the host process and the server, replaces what dies (the sampler by rules of
+// its own, see SamplerKeeper), and ends them all on SIGTERM or SIGINT. Parses nothing that
 // comes from outside. One thread: the one that calls.
 class Supervisor {
  public:
@@ -43,6 +44,11 @@ class Supervisor {
 
   // Until a signal ends it.
   base::Result<ExitCode> run();
+
+  // Ends the sampler, so that nothing of the driver is left in our processes, and starts none until
+  // resume(). See SamplerKeeper::drain(). From the thread of run(), which may wait for 2 s in it.
+  base::Status drain();
+  void resume();
 
  private:
   struct State;

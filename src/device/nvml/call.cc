@@ -19,6 +19,7 @@ std::string_view call_name(Call call) {
 }
 
 std::string_view breadcrumb_name(std::uint64_t breadcrumb) {
+  breadcrumb &= kCallMask;
   if (breadcrumb == 0) return "no call";
   if (breadcrumb > kCallCount) return "unknown call";
   return kNames[breadcrumb - 1];

@@ -43,10 +43,15 @@ struct CallTally {
 // Where a thread says which call it is in: `call` holds Call + 1 while one runs, else 0, and
 // `since_ns` its start (boottime). Whoever watches them sees a call that does not return. Null
 // members are left out. What it points to outlives the calls.
+//
+// A thread whose calls are about several devices says in `mark` about which: it is added to `call`,
+// above the bits of kCallMask.
+inline constexpr std::uint64_t kCallMask = 0xffff;
 struct CallTrace {
   std::atomic<std::uint64_t>* call = nullptr;
   std::atomic<std::uint64_t>* since_ns = nullptr;
   CallTally* tally = nullptr;
+  std::uint64_t mark = 0;
 };
 
 }  // namespace everywatt::nvml

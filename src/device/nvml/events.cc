@@ -49,7 +49,8 @@ Answer<std::optional<Event>> EventSet::wait(unsigned timeout_ms) {
   // The wait before _v2 knows no instances and leaves them as they are.
   record.gpu_instance_id = abi::kInstanceNone;
   // Not counted: it blocks by design, and its timeout is no failure.
-  const Return code = library_->call<Call::kEventSetWait>(CallTrace{}, set_, &record, timeout_ms);
+  const CallTrace uncounted{.call = trace_.call, .since_ns = trace_.since_ns};
+  const Return code = library_->call<Call::kEventSetWait>(uncounted, set_, &record, timeout_ms);
   if (code == Return::kTimeout) return std::nullopt;
   if (code != Return::kSuccess) return std::unexpected(state_of(code));
   return Event{.type = type_of(record.event_type),

@@ -132,7 +132,8 @@ std::int64_t Library::enter(Call call, const CallTrace& trace) {
     trace.since_ns->store(static_cast<std::uint64_t>(now_ns), std::memory_order_release);
   }
   if (trace.call != nullptr) {
-    trace.call->store(static_cast<std::uint64_t>(call) + 1, std::memory_order_release);
+    trace.call->store((static_cast<std::uint64_t>(call) + 1) | trace.mark,
+                      std::memory_order_release);
   }
   return now_ns;
 }

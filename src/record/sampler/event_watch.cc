@@ -53,19 +53,24 @@ void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWat
 }
 
 void watch_pcie(nvml::Library& library, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                const Options& options, Tally& tally, const std::stop_token& stop) {
-  // No breadcrumb: the GPU's own is its thread's, which hangs as well when this does.
-  const nvml::CallTrace trace{.tally = &tally.calls()};
+                const Shared& shared, Tally& tally, const std::stop_token& stop) {
+  // Not in the GPU's slot, where its own thread leaves them.
+  recorder::DeviceSlot& crumbs = shared.file.device(
+      shared.file.slots(catalog::Scope::kPart).at(static_cast<unsigned>(recorder::Part::kSampler)));
   while (!stop.stop_requested()) {
     for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
       if (!gpu->wants_pcie() || stop.stop_requested()) continue;
       const GpuWatch::Place& place = gpu->place();
+      const nvml::CallTrace trace{.call = &crumbs.call,
+                                  .since_ns = &crumbs.call_since_ns,
+                                  .tally = &tally.calls(),
+                                  .mark = slot_mark(place.slot)};
       nvml::Answer<nvml::Device> device =
           place.pci_address.empty() ? nvml::Device::open_nth(library, place.number, trace)
                                     : nvml::Device::open_at(library, place.pci_address, trace);
       if (device) gpu->lanes().pcie().set(nvml::read_pcie_throughput(*device));
     }
-    pause(options.periods.pcie_ns, stop);
+    pause(shared.options.periods.pcie_ns, stop);
   }
 }
 

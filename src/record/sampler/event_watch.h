@@ -17,9 +17,9 @@ void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWat
                   const std::stop_token& stop);
 
 // Makes the blocking PCIe call for each GPU that wants it, every periods.pcie_ns, until asked to
-// stop. Its calls are counted in `tally`.
+// stop. Its calls are counted in `tally`; its breadcrumbs lie in the sampler's own slot.
 void watch_pcie(nvml::Library& library, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                const Options& options, Tally& tally, const std::stop_token& stop);
+                const Shared& shared, Tally& tally, const std::stop_token& stop);
 
 // Sleeps, but not beyond the request to stop.
 void pause(std::int64_t duration_ns, const std::stop_token& stop);

@@ -47,6 +47,7 @@ struct Sampler::Parts {
         self(self_writer) {}
 
   base::Status add_gpus(std::vector<std::string> addresses);
+  nvml::CallTrace node_trace();
   base::Result<std::unique_ptr<nvml::Library>> open_library();
   void note_absent(const base::Error& error);
   // Adds the GPUs that NVML knows, when nobody said which there are.
@@ -89,23 +90,28 @@ base::Status Sampler::Parts::add_gpus(std::vector<std::string> addresses) {
   return {};
 }
 
-base::Result<std::unique_ptr<nvml::Library>> Sampler::Parts::open_library() {
-  // The start of the library concerns no GPU: its breadcrumb is the machine's.
-  const std::vector<std::uint32_t> nodes = file.slots(Scope::kNode);
+// What concerns no GPU - the library's start and end, the wait for events - leaves its breadcrumb
+// with the machine. One thread at a time: while one waits for events, the main one calls nothing.
+nvml::CallTrace Sampler::Parts::node_trace() {
   nvml::CallTrace trace{.tally = &own_tally.calls()};
+  const std::vector<std::uint32_t> nodes = file.slots(Scope::kNode);
   if (!nodes.empty()) {
     recorder::DeviceSlot& node = file.device(nodes.front());
     trace.call = &node.call;
     trace.since_ns = &node.call_since_ns;
   }
-  auto library = nvml::Library::open(options.library, trace);
+  return trace;
+}
+
+base::Result<std::unique_ptr<nvml::Library>> Sampler::Parts::open_library() {
+  auto library = nvml::Library::open(options.library, node_trace());
   if (library) enumerate(**library);
   return library;
 }
 
 void Sampler::Parts::enumerate(nvml::Library& library) {
   if (!options.pci_addresses.empty() || !gpus.empty()) return;
-  const nvml::Answer<unsigned> count = nvml::Device::count(library, {.tally = &own_tally.calls()});
+  const nvml::Answer<unsigned> count = nvml::Device::count(library, node_trace());
   if (!count) return;
   const base::Status added = add_gpus(std::vector<std::string>(*count));
   if (!added) base::log(base::LogLevel::kError, added.error().message);
@@ -136,8 +142,10 @@ void Sampler::Parts::keep_house(std::int64_t now_ns) {
 // One span with the driver: ends when asked to, or when the driver was shut down under us.
 void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
   std::optional<nvml::EventSet> event_set;
-  if (auto opened = nvml::EventSet::open(library, {.tally = &own_tally.calls()})) {
-    event_set.emplace(std::move(*opened));
+  if (options.has_events) {
+    if (auto opened = nvml::EventSet::open(library, node_trace())) {
+      event_set.emplace(std::move(*opened));
+    }
   }
   std::vector<std::jthread> threads;
   for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
@@ -149,7 +157,7 @@ void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
         [&, this](const std::stop_token& own) { watch_events(*event_set, gpus, own); });
   }
   threads.emplace_back([&, this](const std::stop_token& own) {
-    watch_pcie(library, gpus, shared.options, pcie_tally, own);
+    watch_pcie(library, gpus, shared, pcie_tally, own);
   });
 
   Ticker ticker(kSecond, 0, options.clock());

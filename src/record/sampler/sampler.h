@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ struct Options {
   std::vector<std::string> pci_addresses;
   // Places in that list which are not touched at all: their calls hang. Their status is kept.
   std::vector<std::uint32_t> fenced;
+  // False: the driver's events are not waited for; the wait hangs.
+  bool has_events = true;
   // Where /sys of the host is seen; "" is the real one.
   std::string host_root;
   Periods periods;
@@ -71,6 +74,11 @@ struct StuckCall {
   nvml::Call call{};
   std::int64_t since_ns = 0;
 };
+
+// A thread whose calls are about several GPUs leaves its breadcrumbs in the sampler's own slot,
+// with such a mark of the slot that a call is about. marked_slot(): nothing for one without.
+std::uint64_t slot_mark(std::uint32_t slot);
+std::optional<std::uint32_t> marked_slot(std::uint64_t breadcrumb);
 
 // The driver calls that run longer than allowed, by the breadcrumbs in the file. For whoever
 // watches the sampler from another process.
