@@ -54,7 +54,6 @@ def test_what_the_table_allows_passes(path, included):
         ("read/view/view.cc", "device/nvml/library.h", "may not include device/nvml"),
         ("read/view/view.cc", "record/recorder/writer.h", "only reads"),
         ("read/view/view.cc", "record/recorder/ring_writer.h", "only reads"),
-        ("serve/web/server.h", "record/recorder/writer.h", "only reads"),
         ("read/ledger/ledger.cc", "record/recorder/reader.h", "may not include record/recorder"),
         ("device/sim/sim.cc", "device/nvml/library.h", "may not include device/nvml"),
         ("base/log.cc", "log.h", "in no room"),
