@@ -25,6 +25,9 @@ enum class Command {
   kRecord,
   kImport,
   kCheckConfig,
+  kDrain,
+  kResume,
+  kMark,
   kShowText,  // --help, --version: `shown` is all there is to do
 };
 
@@ -42,6 +45,7 @@ struct Arguments {
   // Where to read from and what to run on.
   std::string recorder;  // --recorder FILE
   std::string run_folder;
+  std::string data_folder;
   std::string config;
   std::string nvml_library;
   std::string host_root;
@@ -63,6 +67,8 @@ struct Arguments {
   std::uint64_t free_count = 1;
   std::uint64_t memory_bytes = 0;
   bool show_default = false;  // check-config --default
+
+  std::string mark;  // mark TEXT
 
   // What to write.
   std::string output;                       // record FILE, import --output FILE

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <chrono>
 #include <set>
 #include <thread>
@@ -47,9 +49,37 @@ Table make_table(Language language) {
                 {say(language, Message::heading_text)}});
 }
 
+// A mark's text and what came with it, in one line.
+std::string shown_text(const view::Event& event) {
+  std::string out = event.text;
+  if (!event.annotation) return out;
+  const auto add = [&out](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
+  const view::Annotation& annotation = *event.annotation;
+  if (annotation.step) add(fmt::format("step={}", *annotation.step));
+  if (annotation.epoch) add(fmt::format("epoch={}", *annotation.epoch));
+  if (!annotation.phase.empty()) add("phase=" + annotation.phase);
+  for (const auto& [name, value] : annotation.values) {
+    add(fmt::format("{}={}", name, value));
+  }
+  return out;
+}
+
+void append_annotation(JsonText& json, const view::Annotation& annotation) {
+  json.key("uid").number(annotation.uid);
+  if (annotation.step) json.key("step").number(*annotation.step);
+  if (annotation.epoch) json.key("epoch").number(*annotation.epoch);
+  if (!annotation.phase.empty()) json.key("phase").string(annotation.phase);
+  if (annotation.values.empty()) return;
+  json.key("values").begin_object();
+  for (const auto& [name, value] : annotation.values) {
+    json.key(name).number(value);
+  }
+  json.end_object();
+}
+
 void add_row(Table& table, const view::Event& event, const DeviceNames& names) {
   table.add({base::format_time(event.wall_ns), event.slot ? names.label(*event.slot) : "",
-             event.kind_name(), shown_number(event.code), shown_number(event.pid), event.text});
+             event.kind_name(), shown_number(event.code), shown_number(event.pid), shown_text(event)});
 }
 
 std::string format_json_line(const view::View& view, const view::Event& event,
@@ -74,6 +104,7 @@ std::string format_json_line(const view::View& view, const view::Event& event,
     }
   }
   if (!event.text.empty()) json.key("text").string(event.text);
+  if (event.annotation) append_annotation(json, *event.annotation);
   json.end_object();
   return json.take() + "\n";
 }

@@ -192,10 +192,24 @@ void declare_check_config(const Declaration& d) {
   declare_language(d);
 }
 
+// What is said to the running daemon.
+void declare_order(const Declaration& d) {
+  declare_language(d);
+  d.text_option("--run-dir", d.arguments.run_folder, Message::help_run_folder, "DIR");
+  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
+  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
+}
+
+void declare_mark(const Declaration& d) {
+  d.text_option("TEXT", d.arguments.mark, Message::help_mark_text, "")->required();
+  declare_order(d);
+}
+
 void declare_serve(const Declaration& d) {
   d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
   d.text_option("--listen", d.arguments.listen, Message::help_listen, "ADDR:PORT");
   d.text_option("--run-dir", d.arguments.run_folder, Message::help_run_folder, "DIR");
+  d.text_option("--data-dir", d.arguments.data_folder, Message::help_data_folder, "DIR");
   d.text_option("--nvml-library", d.arguments.nvml_library, Message::help_nvml_library, "FILE");
   d.text_option("--host-root", d.arguments.host_root, Message::help_host_root, "DIR");
   d.text_option("--kernel-log", d.arguments.kernel_log, Message::help_kernel_log, "FILE");
@@ -223,6 +237,9 @@ constexpr auto kCommands = std::to_array<CommandRow>({
     {Command::kFree, "free", Message::help_free, declare_free},
     {Command::kWhy, "why", Message::help_why, declare_why},
     {Command::kCatalog, "catalog", Message::help_catalog, declare_catalog},
+    {Command::kDrain, "drain", Message::help_drain, declare_order},
+    {Command::kResume, "resume", Message::help_resume, declare_order},
+    {Command::kMark, "mark", Message::help_mark, declare_mark},
     {Command::kRecord, "record", Message::help_record, declare_record},
     {Command::kImport, "import", Message::help_import, declare_import},
     {Command::kCheckConfig, "check-config", Message::help_check_config, declare_check_config},

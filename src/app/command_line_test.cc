@@ -73,6 +73,28 @@ TEST(CommandLine, EachCommandHasItsOwnDefaults) {
   EXPECT_EQ(parse({"events"}).since_ns, 86'400'000'000'000);
 }
 
+TEST(CommandLine, TheEndOfOptionsMayStandBeforeTheCommand) {
+  const Arguments arguments = parse({"--", "get", "203"});
+  EXPECT_EQ(arguments.command, Command::kGet);
+  EXPECT_THAT(arguments.metrics, ElementsAre("203"));
+  EXPECT_EQ(parse({"--json", "--", "get", "203"}).command, Command::kGet);
+  EXPECT_THAT(parse({"get", "--", "203"}).metrics, ElementsAre("203"));
+  EXPECT_EQ(complaint({"--", "gett"}), "unknown command 'gett'; did you mean 'get'?");
+}
+
+TEST(CommandLine, OrdersAndMarksAreForTheDaemonOfARunFolder) {
+  EXPECT_EQ(parse({"drain"}).command, Command::kDrain);
+  EXPECT_EQ(parse({"resume", "--run-dir", "/r"}).run_folder, "/r");
+  EXPECT_EQ(parse({"mark", "lr drop"}).mark, "lr drop");
+  EXPECT_EQ(complaint({"mark"}), "mark: TEXT is missing; see --help");
+  EXPECT_EQ(parse({"serve", "--data-dir", "/d"}).data_folder, "/d");
+}
+
+TEST(CommandLine, ADemoIsNoReplay) {
+  EXPECT_EQ(complaint({"serve", "--demo", "all", "--replay", "a.rec"}),
+            "serve: --demo and --replay exclude each other");
+}
+
 TEST(CommandLine, ReadsSizesAndCounts) {
   const Arguments arguments = parse({"free", "-n", "2", "--memory", "20GiB"});
   EXPECT_EQ(arguments.free_count, 2u);

@@ -50,7 +50,29 @@ void use_demo(const Demo& demo, SupervisorOptions& options) {
   // The machine's own kernel log knows nothing of simulated GPUs.
   options.sampler_environment = {{"EVERYWATT_SIM", demo.folder}};
   options.companion = demo.player;
-  options.note = "demo";
+  // The page takes it apart: which GPU plays what.
+  options.note = fmt::format("demo: {}", fmt::join(demo.traces, ", "));
+}
+
+// For orders and marks: without them all else goes on. A demo's marks go with it.
+void open_doors(const Config& config, const std::string& demo_folder, SupervisorOptions& options) {
+  auto control = ControlSocket::open(options.folder.path);
+  if (control) {
+    options.control.emplace(*std::move(control));
+  } else {
+    base::log(base::LogLevel::kWarning,
+              fmt::format("no drain and resume: {}", control.error().message));
+  }
+  std::string data_folder = choose_data_folder(data_folder_sources(config.data_folder));
+  if (config.data_folder.empty() && !demo_folder.empty()) data_folder = demo_folder + "/data";
+  auto marks = Marks::open(options.folder, data_folder);
+  if (marks) {
+    options.marks.emplace(*std::move(marks));
+  } else {
+    forget_marks(options.folder);
+    base::log(base::LogLevel::kWarning,
+              fmt::format("no marks are taken, for want of a journal: {}", marks.error().message));
+  }
 }
 
 }  // namespace
@@ -93,6 +115,7 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   if (!options.folder.warning.empty()) {
     base::log(base::LogLevel::kWarning, options.folder.warning);
   }
+  open_doors(config, source == GpuSource::kDemo ? demo_path : "", options);
   auto supervisor = Supervisor::open(std::move(options));
   if (!supervisor) return std::unexpected(supervisor.error());
   return (*supervisor)->run();

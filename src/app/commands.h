@@ -23,6 +23,9 @@ base::Result<ExitCode> run_events(const Arguments& arguments, const Config& conf
 base::Result<ExitCode> run_processes(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_free(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_why(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_drain(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_resume(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_mark(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_record(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config);
 

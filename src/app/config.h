@@ -19,7 +19,8 @@ namespace everywatt::app {
 // Everything that can be set, in the units of the code. Its defaults are those of the table of keys
 // (config_keys.inc), applied by default_config().
 struct Config {
-  std::string run_folder;  // "": by the rules of run_folder.h
+  std::string run_folder;   // "": by the rules of run_folder.h
+  std::string data_folder;  // "": by the rules of journal_file.h
 
   std::string listen_address;
   std::uint16_t listen_port = 0;

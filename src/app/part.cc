@@ -131,6 +131,10 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   options.exporter.hostname = host_name(config);
   options.exporter.processes_a_gpu = config.processes_a_gpu;
   options.note = words.note;
+  if (words.has_marks) {
+    options.journal = {.socket = base::UniqueFd(kFirstChildFd + 3),
+                       .file = base::UniqueFd(kFirstChildFd + 4)};
+  }
   auto server = web::Server::open(std::move(options));
   if (!server) return std::unexpected(server.error());
   return work_until_stopped(

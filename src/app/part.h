@@ -16,20 +16,22 @@ namespace everywatt::app {
 // Descriptors, in this order from kFirstChildFd on:
 //   sampler   settings, recorder
 //   host      settings, recorder, identities
-//   server    settings, listening socket, folder of the files
+//   server    settings, listening socket, folder of the files; with "marks": the socket for marks,
+//             the journal
 inline constexpr std::string_view kPartCommand = "part";
 inline constexpr std::string_view kSamplerPart = "sampler";
 inline constexpr std::string_view kHostPart = "host";
 inline constexpr std::string_view kServerPart = "server";
 
 // Words after the part's name: "pci=0000:01:00.0,...", "fenced=0,2" and "events=off" (sampler),
-// "note=demo" (server), "parent=PID" (all).
+// "note=demo" and "marks" (server), "parent=PID" (all).
 struct PartWords {
   pid_t parent = 0;
   std::vector<std::string> pci_addresses = {};
   std::vector<std::uint32_t> fenced = {};
   bool has_events = true;
   std::string note = {};
+  bool has_marks = false;
 };
 std::vector<std::string> format_part_words(std::string_view part, const PartWords& words);
 base::Result<PartWords> parse_part_words(const std::vector<std::string>& words);

@@ -18,6 +18,7 @@ std::vector<std::string> format_part_words(std::string_view part, const PartWord
   if (!words.fenced.empty()) out.push_back(fmt::format("fenced={}", fmt::join(words.fenced, ",")));
   if (!words.has_events) out.emplace_back("events=off");
   if (!words.note.empty()) out.push_back("note=" + words.note);
+  if (words.has_marks) out.push_back("marks");
   return out;
 }
 
@@ -41,6 +42,8 @@ base::Result<PartWords> parse_part_words(const std::vector<std::string>& words) 
       parsed.has_events = value != "off";
     } else if (name == "note") {
       parsed.note = value;
+    } else if (name == "marks") {
+      parsed.has_marks = true;
     } else {
       return base::fail(base::Code::kInvalidArgument, fmt::format("part: unknown word '{}'", word),
                         "parts are started by everywatt serve alone");

@@ -23,6 +23,7 @@ std::vector<std::string> all_settings(const Arguments& arguments) {
     if (!value.empty()) settings.push_back(std::string(key) + "=" + format_value(value));
   };
   add("run.folder", arguments.run_folder);
+  add("data.folder", arguments.data_folder);
   add("driver.library", arguments.nvml_library);
   add("host.root", arguments.host_root);
   add("host.kernel_log", arguments.kernel_log);
@@ -73,6 +74,12 @@ base::Result<ExitCode> run_with_config(const Arguments& arguments) {
       return run_why(arguments, *config);
     case Command::kRecord:
       return run_record(arguments, *config);
+    case Command::kDrain:
+      return run_drain(arguments, *config);
+    case Command::kResume:
+      return run_resume(arguments, *config);
+    case Command::kMark:
+      return run_mark(arguments, *config);
     case Command::kShowText:
     case Command::kCatalog:
     case Command::kImport:

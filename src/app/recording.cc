@@ -17,12 +17,22 @@ const recorder::Reader* identities_of(const view::View& view, const RecordingOpt
   return options.with_identities ? view.identities() : nullptr;
 }
 
-// The machine's slot is the first in both files, so identities keep theirs.
+// Who did what: the people of the identities and of the marks.
+bool is_private(const recorder::Ring& shape) {
+  return shape.lane == catalog::Lane::kIdentity ||
+         (shape.lane == catalog::Lane::kEvent && shape.scope == catalog::Scope::kNode);
+}
+
+const recorder::Reader* journal_of(const view::View& view, const RecordingOptions& options) {
+  return options.with_identities ? view.journal() : nullptr;
+}
+
+// The machine's slot is the first in all files, so identities and marks keep theirs.
 void plan_rings(const recorder::Reader& from, const RecordingOptions& options,
                 recorder::LayoutOptions& layout) {
   for (std::uint32_t ring = 0; ring < from.ring_count(); ++ring) {
     const recorder::Ring& shape = from.ring(ring);
-    if (shape.lane == catalog::Lane::kIdentity && !options.with_identities) continue;
+    if (is_private(shape) && !options.with_identities) continue;
     const auto more = static_cast<double>(options.duration_ns) / kRingNs;
     const std::uint64_t added =
         static_cast<std::uint64_t>(static_cast<double>(shape.capacity) * more) + 1;
@@ -42,6 +52,7 @@ recorder::LayoutOptions plan(const view::View& view, const RecordingOptions& opt
   plan_rings(from, options, layout);
   const recorder::Reader* identities = identities_of(view, options);
   if (identities != nullptr && identities != &from) plan_rings(*identities, options, layout);
+  if (const auto* journal = journal_of(view, options)) plan_rings(*journal, options, layout);
   return layout;
 }
 
@@ -50,17 +61,19 @@ recorder::LayoutOptions plan(const view::View& view, const RecordingOptions& opt
 base::Result<std::unique_ptr<Recording>> Recording::open(const view::View& view,
                                                          const RecordingOptions& options) {
   const recorder::Reader* identities = identities_of(view, options);
-  auto file = recorder::File::prepare(
-      options.path, identities == nullptr ? kPublicMode : kPrivateMode, plan(view, options));
+  const recorder::Reader* journal = journal_of(view, options);
+  const bool is_public = identities == nullptr && journal == nullptr;
+  auto file = recorder::File::prepare(options.path, is_public ? kPublicMode : kPrivateMode,
+                                      plan(view, options));
   if (!file) return std::unexpected(file.error());
   std::unique_ptr<Recording> recording(new Recording(view));
   recording->file_ = *std::move(file);
   recording->add_rings(view.recorder());
   if (identities != nullptr && identities != &view.recorder()) recording->add_rings(*identities);
+  if (journal != nullptr) recording->add_rings(*journal);
   if (!options.with_identities) {
-    std::erase_if(recording->rings_, [](const Ring& ring) {
-      return ring.from->ring(ring.number).lane == catalog::Lane::kIdentity;
-    });
+    std::erase_if(recording->rings_,
+                  [](const Ring& ring) { return is_private(ring.from->ring(ring.number)); });
   }
   if (auto taken = recording->take_new(); !taken) return std::unexpected(taken.error());
   if (auto named = recording->file_->commit(); !named) return std::unexpected(named.error());

@@ -89,6 +89,19 @@ base::Status check_replaceable(const std::string& path) {
                     "name another file to write");
 }
 
+base::Result<std::string> find_daemon(const Config& config) {
+  const auto folders = run_folders_to_search(run_folder_sources(config.run_folder));
+  for (const std::string& folder : folders) {
+    if (!is_trusted(folder)) continue;
+    const auto reader =
+        recorder::Reader::open(recorder_folder(folder) + "/" + std::string(kRecorderName));
+    if (reader && is_live(**reader, base::boottime_ns())) return folder;
+  }
+  return base::fail(base::Code::kUnavailable,
+                    fmt::format("no daemon runs (looked in {})", fmt::join(folders, ", ")),
+                    "start one with: everywatt serve");
+}
+
 base::Result<Source> find_source(const Arguments& arguments, const Config& config) {
   if (!arguments.recorder.empty()) {
     auto source = open_file(arguments.recorder);

@@ -37,6 +37,10 @@ base::Result<Source> open_source(const Arguments& arguments, const Config& confi
 // was named, which asks for an own reading.
 base::Result<Source> find_source(const Arguments& arguments, const Config& config);
 
+// The run folder of the daemon that runs: the one that was asked for, else the first of the usual
+// ones. kUnavailable: none does.
+base::Result<std::string> find_daemon(const Config& config);
+
 // A file that somebody writes right now on this machine.
 bool is_live(const recorder::Reader& reader, std::int64_t now_ns);
 

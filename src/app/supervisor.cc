@@ -71,6 +71,8 @@ struct Supervisor::State {
   void notice_endings(std::int64_t now_ns);
   void end(PartProcess& process, const Ending& ending, std::int64_t now_ns);
   void say_alive(std::int64_t now_ns);
+  void take_orders(std::int64_t now_ns);
+  ControlReply carry_out(ControlVerb verb);
   void announce(std::int64_t now_ns);
   void wait_for_all(int timeout_ms);
   void stop_all();
@@ -124,6 +126,11 @@ ChildOptions Supervisor::State::child_options(const PartProcess& process) {
       words.note = options.note;
       child.descriptors.push_back(options.listener.socket.get());
       child.descriptors.push_back(folder.get());
+      if (options.marks) {
+        words.has_marks = true;
+        child.descriptors.push_back(options.marks->socket());
+        child.descriptors.push_back(options.marks->journal().fd());
+      }
       break;
     case recorder::Part::kSupervisor:
     case recorder::Part::kSampler:
@@ -209,6 +216,25 @@ void Supervisor::State::say_alive(std::int64_t now_ns) {
   }
 }
 
+void Supervisor::State::take_orders(std::int64_t now_ns) {
+  if (!options.control) return;
+  options.control->serve(now_ns, [this](ControlVerb verb) { return carry_out(verb); });
+}
+
+ControlReply Supervisor::State::carry_out(ControlVerb verb) {
+  const bool was_drained = sampler->is_drained();
+  if (verb == ControlVerb::kResume) {
+    sampler->resume();
+    return make_reply(was_drained ? ControlStatus::kDone : ControlStatus::kAlready, "");
+  }
+  const base::Status drained = sampler->drain();
+  if (!drained) {
+    const base::Error& error = drained.error();
+    return make_reply(ControlStatus::kFailed, fmt::format("{}; {}", error.message, error.hint));
+  }
+  return make_reply(was_drained ? ControlStatus::kAlready : ControlStatus::kDone, "");
+}
+
 // Once, when the GPUs are there, or when it is plain that none comes soon.
 void Supervisor::State::announce(std::int64_t now_ns) {
   if (has_announced) return;
@@ -262,6 +288,7 @@ void Supervisor::State::stop_all() {
   file().part(recorder::Part::kSupervisor).pid.store(0);
   file().header().closed_ns.store(now);
   options.files.identities->header().closed_ns.store(now);
+  if (options.marks) options.marks->journal().header().closed_ns.store(now);
 }
 
 base::Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorOptions options) {
@@ -291,6 +318,7 @@ base::Result<ExitCode> Supervisor::run() {
     state.start_due(now_ns);
     state.say_alive(now_ns);
     state.sampler->tick();
+    state.take_orders(now_ns);
     state.announce(now_ns);
     std::vector<pollfd> waited = {{.fd = state.signals.get(), .events = POLLIN, .revents = 0}};
     if (const Process* sampler = state.sampler->process()) {
@@ -300,6 +328,7 @@ base::Result<ExitCode> Supervisor::run() {
       if (process.child)
         waited.push_back({.fd = process.child->fd(), .events = POLLIN, .revents = 0});
     }
+    if (state.options.control) state.options.control->add_to(waited);
     ::poll(waited.data(), waited.size(), state.has_announced ? kTickMs : kTickMs / 10);
     if (waited.front().revents != 0) break;
   }

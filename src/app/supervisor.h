@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/control_socket.h"
 #include "app/exit_code.h"
 #include "app/listener.h"
+#include "app/marks.h"
 #include "app/recorder_files.h"
 #include "app/run_folder.h"
 #include "base/result.h"
@@ -27,6 +29,8 @@ struct SupervisorOptions {
   RunFolder folder;
   RecorderFiles files;
   Listener listener;
+  std::optional<ControlSocket> control;  // nothing: nobody gives orders
+  std::optional<Marks> marks;            // nothing: nobody leaves marks
   std::vector<std::string> pci_addresses;
   std::optional<Companion> companion;
   // What the sampler's process finds in its environment beside ours.

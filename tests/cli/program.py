@@ -89,10 +89,12 @@ class Daemon:
     def __init__(self, run_folder: Path, *arguments, env: dict | None = None, **options):
         self.run_folder = run_folder
         self.log = run_folder.parent / f"{run_folder.name}.log"
-        listen = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
+        defaults = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
+        if "--data-dir" not in arguments:
+            defaults += ("--data-dir", str(run_folder / "data"))
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
-                [PROGRAM, "serve", *listen, "--run-dir", str(run_folder), *map(str, arguments)],
+                [PROGRAM, "serve", *defaults, "--run-dir", str(run_folder), *map(str, arguments)],
                 stdout=log,
                 stderr=log,
                 env=env or environment(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/web/connections.h"
 
+#include <fcntl.h>
+
 #include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -8,6 +10,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -92,6 +95,8 @@ struct Connections::Loop {
       : limits(its_limits), answer(std::move(its_answer)) {}
 
   asio::awaitable<void> accept_all();
+  asio::awaitable<void> watch(asio::posix::stream_descriptor descriptor,
+                              std::function<void()> take);
   asio::awaitable<void> serve(tcp::socket socket);
   asio::awaitable<bool> wait_for_request(beast::tcp_stream& stream, beast::flat_buffer& buffer,
                                          std::chrono::milliseconds limit) const;
@@ -122,6 +127,16 @@ asio::awaitable<void> Connections::Loop::accept_all() {
     ++open_connections;
     asio::co_spawn(io, serve(std::move(socket)),
                    [this](const std::exception_ptr&) { --open_connections; });
+  }
+}
+
+asio::awaitable<void> Connections::Loop::watch(asio::posix::stream_descriptor descriptor,
+                                               std::function<void()> take) {
+  for (;;) {
+    const auto [error] =
+        co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, kAwait);
+    if (error) co_return;
+    take();
   }
 }
 
@@ -221,6 +236,19 @@ base::Result<std::unique_ptr<Connections>> Connections::open(base::UniqueFd list
   }
   listener.release();
   return std::unique_ptr<Connections>(new Connections(std::move(loop)));
+}
+
+base::Status Connections::watch(int descriptor, std::function<void()> take) {
+  base::UniqueFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (!copy.is_open()) return base::fail_errno("copy", "a descriptor to watch");
+  asio::posix::stream_descriptor watched(loop_->io);
+  error_code error;
+  if (watched.assign(copy.get(), error)) {
+    return base::fail(base::Code::kIo, "cannot wait for a descriptor: " + error.message());
+  }
+  copy.release();
+  asio::co_spawn(loop_->io, loop_->watch(std::move(watched), std::move(take)), asio::detached);
+  return {};
 }
 
 void Connections::run(const std::stop_token& stop) {

@@ -37,6 +37,10 @@ class Connections {
                                                          const Limits& limits, Answer answer);
   ~Connections();
 
+  // From run() on, calls `take` on the same thread whenever `descriptor`, which must stay open, has
+  // something to read.
+  base::Status watch(int descriptor, std::function<void()> take);
+
   // Until the token stops it. Once.
   void run(const std::stop_token& stop);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "read/view/device.h"
 #include "read/view/readiness.h"
 #include "serve/web/gpus_json.h"
 #include "serve/web/host_name.h"
@@ -54,6 +55,17 @@ Response with_body(BodyCache::Bytes bytes, BodyCache::Encoding encoding) {
   if (encoding == BodyCache::Encoding::kGzip) response.content_encoding = "gzip";
   response.vary = "Accept-Encoding";
   return response;
+}
+
+// What was let go of on request is no fault, but who looks for its readings is told.
+std::string drained_lines(const view::View& view) {
+  std::string lines;
+  for (const view::Device& gpu : view::gpus(view)) {
+    if (gpu.status == view::DeviceStatus::kDrained && !gpu.is_mig()) {
+      lines += fmt::format("\n{}: {}", gpu.label(), view::status_name(gpu.status));
+    }
+  }
+  return lines;
 }
 
 Response page_response(const PageFile& file) {
@@ -112,7 +124,10 @@ Response Router::answer_metrics(const Target& target, const Request& request) {
   const auto make = [&](std::string& text) {
     text.clear();
     if (view != nullptr) options_.encode(*view, names, text);
-    if (speaks(names, exporter::Names::kSelf)) text += readable_family(view != nullptr);
+    if (speaks(names, exporter::Names::kSelf)) {
+      text += readable_family(view != nullptr);
+      if (format_more_) text += format_more_();
+    }
     if (!options_.note.empty()) text += fmt::format("# {}\n", options_.note);
   };
   Response response;
@@ -176,6 +191,7 @@ Response Router::answer_ready() {
   }
   const bool is_ready = lines.empty();
   if (is_ready) lines = "ready";
+  lines += drained_lines(*view);
   if (!options_.note.empty()) lines += fmt::format("\n({})", options_.note);
   return text_response(is_ready ? 200 : 503, std::move(lines));
 }

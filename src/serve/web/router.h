@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "serve/exporter/exporter.h"
@@ -29,6 +30,8 @@ class Router {
   explicit Router(RouterOptions options);
 
   Response answer(const Request& request);
+  // What /metrics says beside the recorder, of the server itself: whole families, as text.
+  void set_more_metrics(std::function<std::string()> format) { format_more_ = std::move(format); }
 
  private:
   Response answer_path(const Target& target, const Request& request);
@@ -39,6 +42,7 @@ class Router {
   Response answer_alive() const;
 
   RouterOptions options_;
+  std::function<std::string()> format_more_ = {};
   LiveView live_;
   TickReader ticks_;
   BodyCache cache_;

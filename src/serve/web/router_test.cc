@@ -146,6 +146,22 @@ TEST_F(RouterTest, ReadyWhenEveryGpuIsFreshElseALineAReason) {
   EXPECT_EQ(text("/readyz"), "GPU 0: no good gauge reading for 2.0 s\nGPU 1: timed_out\n");
 }
 
+TEST_F(RouterTest, ReadyThoughDrainedAndSaysSo) {
+  add_machine(2);
+  machine_->add_power(0, now_ns_, 700);
+  machine_->file().set_status(machine_->gpu(1), recorder::DeviceStatus::kDrained, now_ns_);
+  add_host_row();
+  EXPECT_EQ(ask("/readyz").status, 200U);
+  EXPECT_EQ(text("/readyz"), "ready\nGPU 1: drained\n");
+}
+
+TEST_F(RouterTest, MoreMetricsAreTheServersOwn) {
+  router_->set_more_metrics([] { return std::string("more 7\n"); });
+  add_machine(1);
+  EXPECT_TRUE(text("/metrics").ends_with("more 7\n"));
+  EXPECT_EQ(text("/metrics?names=native").find("more"), std::string::npos);
+}
+
 TEST_F(RouterTest, ANoteIsOnEveryAnswer) {
   start({.view = {}, .note = "replay of night.rec", .encode = {}});
   add_machine();

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/log.h"
 #include "serve/web/connections.h"
 #include "serve/web/listening_socket.h"
 #include "serve/web/router.h"
@@ -20,9 +21,18 @@ struct Server::State {
     return options;
   }
 
+  base::Status take_marks(JournalOptions options) {
+    auto opened = Journal::open(std::move(options));
+    if (!opened) return std::unexpected(opened.error());
+    journal = *std::move(opened);
+    router.set_more_metrics([this] { return journal->format_counts(); });
+    return connections->watch(journal->socket(), [this] { journal->receive(); });
+  }
+
   exporter::Encoder encoder;
   Router router;
   SocketAddress address;
+  std::unique_ptr<Journal> journal;  // null: no marks are taken
   std::unique_ptr<Connections> connections;
 };
 
@@ -52,6 +62,12 @@ base::Result<std::unique_ptr<Server>> Server::open(Options options) {
       [router = &state->router](const Request& request) { return router->answer(request); });
   if (!connections) return std::unexpected(connections.error());
   state->connections = std::move(*connections);
+  if (options.journal.socket.is_open() && options.journal.file.is_open()) {
+    // Without it all else goes on.
+    if (auto taken = state->take_marks(std::move(options.journal)); !taken) {
+      base::log(base::LogLevel::kWarning, "no marks are taken: " + taken.error().message);
+    }
+  }
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 

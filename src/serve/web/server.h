@@ -11,6 +11,8 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "serve/exporter/exporter.h"
+#include "serve/web/connections.h"
+#include "serve/web/journal.h"
 
 namespace everywatt::web {
 
@@ -30,14 +32,16 @@ struct Options {
 
   exporter::NameSets names = exporter::kDefaultNames;
   exporter::Options exporter = {};
+  // Where marks come from and go to; both or none.
+  JournalOptions journal = {};
   // What every page and answer says it shows when not live: "replay of FILE"; "demo". Empty: live.
   std::string note = {};
 };
 
 // The HTTP server: /, /metrics, /healthz, /readyz, /api/v1/gpus, /api/v1/series. Reads the recorder
-// file only: no request reaches the driver. Starts while the file is not there yet and says 503
-// until it is; follows a file that is replaced. run() belongs to one thread; request_stop ends it
-// within 100 ms.
+// file only: no request reaches the driver. Takes marks for the journal where it was given one.
+// Starts while the file is not there yet and says 503 until it is; follows a file that is replaced.
+// run() belongs to one thread; request_stop ends it within 100 ms.
 class Server {
  public:
   // Binds. kUnavailable: the port is in use (the hint says what to do); kInvalidArgument: not an
