@@ -29,6 +29,11 @@ class DemoFolder {
   DemoFolder& operator=(const DemoFolder&) = delete;
   ~DemoFolder() {
     std::error_code error;
+    // A demo's journal goes with it, and the link to it, too.
+    const std::string link = (std::filesystem::path(path_).parent_path() / kJournalName).string();
+    if (std::filesystem::read_symlink(link, error).string().starts_with(path_ + "/")) {
+      std::filesystem::remove(link, error);
+    }
     std::filesystem::remove_all(path_, error);
   }
 

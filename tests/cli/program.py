@@ -90,7 +90,8 @@ class Daemon:
         self.run_folder = run_folder
         self.log = run_folder.parent / f"{run_folder.name}.log"
         defaults = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
-        if "--data-dir" not in arguments:
+        # A demo keeps its own.
+        if not {"--data-dir", "--demo"} & set(map(str, arguments)):
             defaults += ("--data-dir", str(run_folder / "data"))
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
