@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "read/view/cause.h"
+
 namespace everywatt::view {
 namespace {
 
@@ -45,6 +47,9 @@ void check_lane(const View& view, const Device& device, Lane lane, std::vector<N
                      ? fmt::format("no good {} reading yet", catalog::lane_name(lane))
                      : fmt::format("no good {} reading for {:.1f} s", catalog::lane_name(lane),
                                    static_cast<double>(age_ns) / 1e9);
+  if (const std::string cause = find_cause(view, device); !cause.empty()) {
+    entry.reason += ": " + cause;
+  }
   found.push_back(entry);
 }
 

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "read/view/cause.h"
+
 namespace everywatt::view {
 namespace {
 
@@ -56,6 +58,22 @@ void add_call(Text& text, const View& view, const Device& device, const ReasonOp
   const std::string since = duration_text(view.now_ns() - device.call_since_ns, options.language);
   text.add(fmt::format("The driver call {} has been running for {}.", name, since),
            fmt::format("驱动调用 {} 已运行 {}。", name, since));
+}
+
+// What the device is, since when, and what was told of it.
+void add_status(Text& text, const View& view, const Device& device, Lang language) {
+  const std::string status = std::string(status_text(device.status, language));
+  const std::string since = duration_text(view.now_ns() - device.status_since_ns, language);
+  const std::string cause = find_cause(view, device);
+  text.add(fmt::format("{} is {}, since {} ago{}{}.", device.label(), status, since,
+                       cause.empty() ? "" : ": ", cause),
+           fmt::format("{}：{}（{} 前起）{}{}。", device.label(), status, since,
+                       cause.empty() ? "" : "：", cause));
+}
+
+// Readings that are missing since the driver answers with errors, or is not there at all.
+void add_failure(Text& text, const View& view, const Device& device, Lang language) {
+  if (device.status == DeviceStatus::kFailed) add_status(text, view, device, language);
 }
 
 // Who writes the lane, and whether that part lives.
@@ -154,23 +172,20 @@ Reason why(const View& view, const Device& device, MetricId id, const ReasonOpti
       add_missing(text, view, device, metric);
       break;
     case Absence::kDevice:
-      text.add(
-          fmt::format("{} is {}, since {} ago.", device.label(),
-                      status_text(device.status, language),
-                      duration_text(view.now_ns() - device.status_since_ns, language)),
-          fmt::format("{}：{}（{} 前起）。", device.label(), status_text(device.status, language),
-                      duration_text(view.now_ns() - device.status_since_ns, language)));
+      add_status(text, view, device, language);
       add_call(text, view, device, options);
       break;
     case Absence::kNoRows:
       text.add("Nothing was recorded of it yet.", "尚未记录过此项。");
       add_writer(text, view, handle, language);
+      add_failure(text, view, device, language);
       break;
     case Absence::kStale:
       text.add("It is stale: nothing new came for three periods.",
                "数据已过期：三个周期内没有新数据。");
       add_last(text, view, handle, latest, language);
       add_writer(text, view, handle, language);
+      add_failure(text, view, device, language);
       add_call(text, view, device, options);
       break;
     case Absence::kState:
