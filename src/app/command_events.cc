@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <bit>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -38,6 +39,16 @@ std::vector<view::Event> read_wanted(const view::View& view, std::int64_t from_n
 
 std::string shown_number(const std::optional<std::uint64_t>& number) {
   return number ? std::to_string(*number) : "";
+}
+
+// A step of the clock may go back.
+bool has_signed_code(const view::Event& event) {
+  return event.kind == catalog::EventKind::kClockStep;
+}
+
+std::string shown_code(const view::Event& event) {
+  if (!event.code || !has_signed_code(event)) return shown_number(event.code);
+  return std::to_string(std::bit_cast<std::int64_t>(*event.code));
 }
 
 Table make_table(Language language) {
@@ -79,7 +90,7 @@ void append_annotation(JsonText& json, const view::Annotation& annotation) {
 
 void add_row(Table& table, const view::Event& event, const DeviceNames& names) {
   table.add({base::format_time(event.wall_ns), event.slot ? names.label(*event.slot) : "",
-             event.kind_name(), shown_number(event.code), shown_number(event.pid), shown_text(event)});
+             event.kind_name(), shown_code(event), shown_number(event.pid), shown_text(event)});
 }
 
 std::string format_json_line(const view::View& view, const view::Event& event,
@@ -95,7 +106,11 @@ std::string format_json_line(const view::View& view, const view::Event& event,
     json.key("device").string(device->label());
     if (!device->uuid.empty()) json.key("uuid").string(device->uuid);
   }
-  if (event.code) json.key("code").number(*event.code);
+  if (event.code && has_signed_code(event)) {
+    json.key("code").number(std::bit_cast<std::int64_t>(*event.code));
+  } else if (event.code) {
+    json.key("code").number(*event.code);
+  }
   if (event.pid) json.key("pid").number(*event.pid);
   if (event.identity != 0) {
     if (const auto identity = view::find_identity(view, event.identity)) {
