@@ -114,7 +114,21 @@ std::vector<Device> Device::mig_instances() {
   return instances;
 }
 
+// A wrong argument may be the instance itself: one that was destroyed has left a handle behind
+// which is nothing, or another instance.
+bool Device::is_instance_gone() {
+  std::array<char, abi::kUuidBufferSize> uuid{};
+  const Return code = library_->call<Call::kDeviceGetUuid>(trace_, handle_, uuid.data(),
+                                                           static_cast<unsigned>(uuid.size()));
+  uuid.back() = '\0';
+  return code == Return::kInvalidArgument || code == Return::kNotFound ||
+         (code == Return::kSuccess && uuid_ != uuid.data());
+}
+
 Return Device::note(Return code) {
+  if (code == Return::kInvalidArgument && is_mig_ && !uuid_.empty() && is_instance_gone()) {
+    code = Return::kGpuIsLost;
+  }
   if (code == Return::kGpuIsLost || code == Return::kGpuNotFound) condition_ = State::kLost;
   // A GPU that needs a reset fails by itself, reading by reading; this is about the driver.
   if (code == Return::kUninitialized && condition_ == State::kOk) condition_ = State::kFailed;

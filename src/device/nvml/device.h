@@ -78,7 +78,7 @@ class Device {
   double power_limit_max_watts() const { return power_limit_max_watts_; }
 
   // What the calls since the last question came to, beyond single readings: kLost (gone from the
-  // bus), kFailed (the driver was shut under us: open the library again), else kOk.
+  // bus; a destroyed MIG instance), kFailed (the driver was shut under us: open the library again), else kOk.
   catalog::State take_condition() { return std::exchange(condition_, catalog::State::kOk); }
 
   template <Call kCall, typename... Args>
@@ -117,6 +117,7 @@ class Device {
   Device(Library& library, abi::Device handle, const CallTrace& trace);
   static Answer<Device> identified(Device device);
   abi::Return note(abi::Return code);
+  bool is_instance_gone();
   Isolated* find_isolated(const Field& field);
   void read_single(Field& field);
   void put_integer(catalog::Row& row, catalog::MetricId id, std::uint64_t number, Scale scale,

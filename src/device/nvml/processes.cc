@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 namespace everywatt::nvml {
 namespace {
@@ -38,8 +39,17 @@ Return read_list(Device& device, std::vector<Entry>& entries) {
   return code;
 }
 
+// A process may run in more than one MIG instance, with memory of its own in each; a list without
+// instances is about all of them.
+bool is_same_use(const Process& one, const Process& other) {
+  return one.pid == other.pid &&
+         (one.gpu_instance_id == other.gpu_instance_id ||
+          one.gpu_instance_id == abi::kInstanceNone || other.gpu_instance_id == abi::kInstanceNone);
+}
+
 void join(std::vector<Process>& processes, const Process& found) {
-  const auto known = std::ranges::find(processes, found.pid, &Process::pid);
+  const auto known = std::ranges::find_if(
+      processes, [&](const Process& process) { return is_same_use(process, found); });
   if (known == processes.end()) {
     processes.push_back(found);
     return;
@@ -98,7 +108,9 @@ Answer<std::vector<Process>> read_processes(Device& device) {
   }
   // Half of the truth about who is there would be a lie: only what is unsupported may be missing.
   if (!has_list || absence != State::kNotSupported) return std::unexpected(absence);
-  std::ranges::sort(processes, {}, &Process::pid);
+  std::ranges::sort(processes, {}, [](const Process& process) {
+    return std::pair(process.pid, process.gpu_instance_id);
+  });
   return processes;
 }
 

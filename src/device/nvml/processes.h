@@ -21,7 +21,8 @@ struct Process {
   std::uint32_t gpu_instance_id = abi::kInstanceNone;
 };
 
-// All processes on the device, one entry a pid (types joined, the largest memory figure), by pid.
+// All processes on the device, one entry a pid (types joined, the largest memory figure) and MIG
+// instance, by pid.
 // Three lists, 0.12 ms each; a list that a driver lacks counts as empty as long as another one is
 // there. The lists may grow between two calls: each is asked for a few times with more room, then
 // its absence is the answer. On a GPU in MIG mode the entries name their instance.

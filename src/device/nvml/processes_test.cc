@@ -44,7 +44,7 @@ TEST_F(ProcessesTest, ListsAreJoinedByPid) {
       +[](abi::Device, unsigned* count, ProcessInfo* out) {
         *count = 2;
         out[0] = {
-            .pid = 7, .used_gpu_memory = ~0ull, .gpu_instance_id = 0, .compute_instance_id = 0};
+            .pid = 7, .used_gpu_memory = ~0ull, .gpu_instance_id = 2, .compute_instance_id = 0};
         out[1] = {.pid = 3, .used_gpu_memory = 50, .gpu_instance_id = 0, .compute_instance_id = 0};
         return Return::kSuccess;
       });
@@ -57,6 +57,35 @@ TEST_F(ProcessesTest, ListsAreJoinedByPid) {
   EXPECT_EQ((*processes)[1].type_mask, kComputeBit | kMpsBit);
   EXPECT_EQ((*processes)[1].memory_bytes, 100u) << "known beats unknown";
   EXPECT_EQ((*processes)[1].gpu_instance_id, 2u);
+}
+
+TEST_F(ProcessesTest, OneProcessInTwoInstancesIsListedForEach) {
+  driver_.set(
+      "nvmlDeviceGetComputeRunningProcesses_v3",
+      +[](abi::Device, unsigned* count, ProcessInfo* out) {
+        *count = 3;
+        out[0] = {.pid = 7, .used_gpu_memory = 100, .gpu_instance_id = 5, .compute_instance_id = 0};
+        out[1] = {.pid = 7, .used_gpu_memory = 60, .gpu_instance_id = 2, .compute_instance_id = 0};
+        out[2] = {.pid = 3, .used_gpu_memory = 10, .gpu_instance_id = 5, .compute_instance_id = 0};
+        return Return::kSuccess;
+      });
+  // A list of before there were instances.
+  driver_.set(
+      "nvmlDeviceGetGraphicsRunningProcesses",
+      +[](abi::Device, unsigned* count, ProcessInfoV1* out) {
+        *count = 1;
+        out[0] = {.pid = 3, .used_gpu_memory = 10};
+        return Return::kSuccess;
+      });
+  open();
+  const auto processes = read_processes(*device_);
+  ASSERT_TRUE(processes);
+  ASSERT_EQ(processes->size(), 3u);
+  EXPECT_EQ((*processes)[0].type_mask, kComputeBit | kGraphicsBit);
+  EXPECT_EQ((*processes)[1].gpu_instance_id, 2u);
+  EXPECT_EQ((*processes)[1].memory_bytes, 60u);
+  EXPECT_EQ((*processes)[2].gpu_instance_id, 5u);
+  EXPECT_EQ((*processes)[2].memory_bytes, 100u);
 }
 
 TEST_F(ProcessesTest, OldestListHasNoInstances) {
