@@ -235,12 +235,15 @@ void GpuWatch::refresh_migs(std::int64_t now_ns) {
   for (const auto& mig : migs_) {
     if (!mig->is_begun()) continue;
     const auto same = std::ranges::find(instances, mig->device().uuid(), &nvml::Device::uuid);
-    if (same == instances.end()) mig->end(State::kNotRead);
+    const bool is_here = same != instances.end() && same->handle() == mig->device().handle();
+    if (!is_here) mig->end(State::kNotRead);
   }
   for (nvml::Device& instance : instances) {
     DeviceLanes* const lanes = lanes_for_mig(instance);
-    if (lanes == nullptr || lanes->is_begun()) continue;
+    if (lanes == nullptr) continue;
+    // The driver counts them anew when one before it goes.
     shared_.file.device(lanes->slot()).index.store(instance.index(), std::memory_order_release);
+    if (lanes->is_begun()) continue;
     lanes->begin(std::move(instance));
     shared_.file.set_status(lanes->slot(), DeviceStatus::kOk, now_ns);
   }

@@ -19,6 +19,8 @@ using nvml::abi::Return;
 using recorder::DeviceStatus;
 
 unsigned layout = 0;  // a bit an instance
+bool swaps_places = false;
+bool is_stale = false;  // the handle of the first instance
 bool is_lost = false;
 int names_left = -1;  // answers until the GPU is lost; below 0: no end of them
 
@@ -30,6 +32,7 @@ bool is_instance(Device device) {
 }
 
 Return uuid_of(Device device, char* text, unsigned) {
+  if (is_stale && device == instance_handle(0)) return Return::kInvalidArgument;
   if (names_left == 0) return Return::kGpuIsLost;
   if (names_left > 0) --names_left;
   const std::string uuid = device == instance_handle(0)   ? "MIG-0"
@@ -41,6 +44,7 @@ Return uuid_of(Device device, char* text, unsigned) {
 
 Return memory_of(Device device, nvml::abi::MemoryV2* memory) {
   if (is_lost) return Return::kGpuIsLost;
+  if (is_stale && device == instance_handle(0)) return Return::kInvalidArgument;
   memory->total = is_instance(device) ? 10 : 80;
   memory->used = device == instance_handle(1) ? 5 : 1;
   memory->free = memory->total - memory->used;
@@ -73,7 +77,7 @@ class MigTest : public LanesFixture {
     driver_.set(
         "nvmlDeviceGetMigDeviceHandleByIndex", +[](Device, unsigned index, Device* device) {
           if ((layout >> index & 1) == 0) return Return::kNotFound;
-          *device = instance_handle(index);
+          *device = instance_handle(swaps_places ? 1 - index : index);
           return Return::kSuccess;
         });
     driver_.set(
@@ -133,6 +137,36 @@ TEST_F(MigTest, LayoutThatChangesMovesSlots) {
   EXPECT_EQ(reader_->device(mig_slot(1)).status, DeviceStatus::kOk);
   EXPECT_EQ(row(mig_slot(1), Lane::kOnce).text(MetricId::gpu_uuid), "MIG-1");
   EXPECT_THAT(event_lines(), testing::ElementsAre("mig_changed 0 the MIG layout changed"));
+}
+
+// The driver says of a handle without an instance what it says of a question that it does not know.
+TEST_F(MigTest, InstanceThatIsDestroyedWithoutAnEventIsGoneAndLacksNothing) {
+  layout = 0b11;
+  begin(device("gemm"), 1);
+  run_until_ms(1'500);
+  layout = 0b10;
+  is_stale = true;
+  run_until_ms(2'500);
+  is_stale = false;
+  EXPECT_EQ(reader_->device(mig_slot(0)).status, DeviceStatus::kGone);
+  EXPECT_EQ(row(mig_slot(0), Lane::kGauge).state(MetricId::gpu_memory_used_bytes), State::kLost);
+  EXPECT_EQ(reader_->device(mig_slot(1)).status, DeviceStatus::kOk);
+  EXPECT_THAT(event_lines(), testing::IsEmpty());
+}
+
+TEST_F(MigTest, IndexFollowsTheDriversCount) {
+  layout = 0b10;
+  begin(device("gemm"), 1);
+  run_until_ms(1'000);
+  EXPECT_EQ(reader_->device(mig_slot(0)).index, 1u);
+  swaps_places = true;
+  layout = 0b01;
+  gpus_[0]->on_event({.type = nvml::EventType::kMigChanged});
+  run_until_ms(2'000);
+  swaps_places = false;
+  EXPECT_EQ(reader_->device(mig_slot(0)).index, 0u);
+  EXPECT_EQ(reader_->device(mig_slot(0)).status, DeviceStatus::kOk);
+  EXPECT_EQ(reader_->device(mig_slot(1)).status, DeviceStatus::kUnused);
 }
 
 TEST_F(MigTest, InstancesAreLostWithTheirGpu) {
