@@ -88,6 +88,10 @@ class DeviceLanes {
 
   // The slow lane and the totals are due now.
   void read_soon();
+  // Processes in these GPU instances are listed by others' lanes.
+  void leave_processes_to(std::vector<std::uint32_t> gpu_instances) {
+    process_.leave_to(std::move(gpu_instances));
+  }
   // Reads every lane once, due or not. GPM takes a sample: with the second one a window closes.
   catalog::State read_all();
   void read_gpm();

@@ -157,7 +157,8 @@ void GpuWatch::run_due() {
     if (condition_ != Condition::kOpen) return;
   }
   take_wishes();
-  const State state = lanes_->run_due();
+  State state = now_ns >= migs_checked_ns_ ? refresh_migs(now_ns) : State::kOk;
+  if (state == State::kOk) state = lanes_->run_due();
   if (state != State::kOk) {
     // The driver was shut or reloaded: every handle is void, and the library has to be opened anew.
     if (state == State::kFailed) is_driver_gone_.store(true, std::memory_order_relaxed);
@@ -165,7 +166,6 @@ void GpuWatch::run_due() {
   }
   wants_pcie_.store(!lanes_->has_gpm() && shared_.options.gpm_pace != GpmPace::kOff,
                     std::memory_order_relaxed);
-  if (now_ns >= migs_checked_ns_) refresh_migs(now_ns);
   run_migs();
 }
 
@@ -214,8 +214,9 @@ void GpuWatch::read_all() {
   if (is_suspended()) return set_status(DeviceStatus::kSuspended, now_ns);
   try_open(now_ns);
   if (condition_ != Condition::kOpen) return;
-  if (const State state = lanes_->read_all(); state != State::kOk) return close(state, now_ns);
-  refresh_migs(now_ns);
+  State state = refresh_migs(now_ns);
+  if (state == State::kOk) state = lanes_->read_all();
+  if (state != State::kOk) return close(state, now_ns);
   for (const auto& mig : migs_) {
     if (mig->is_begun()) static_cast<void>(mig->read_all());
   }
@@ -229,9 +230,13 @@ void GpuWatch::take_gpm() {
 }
 
 // The instances by their UUIDs: those that are new take a free slot, those that are gone leave it.
-void GpuWatch::refresh_migs(std::int64_t now_ns) {
+State GpuWatch::refresh_migs(std::int64_t now_ns) {
   migs_checked_ns_ = now_ns + kMigCheckNs;
   std::vector<nvml::Device> instances = lanes_->device().mig_instances();
+  // A layout of a GPU that could not be asked is none.
+  if (const State condition = lanes_->device().take_condition(); condition != State::kOk) {
+    return condition;
+  }
   for (const auto& mig : migs_) {
     if (!mig->is_begun()) continue;
     const auto same = std::ranges::find(instances, mig->device().uuid(), &nvml::Device::uuid);
@@ -251,6 +256,12 @@ void GpuWatch::refresh_migs(std::int64_t now_ns) {
   for (const auto& mig : migs_) {
     if (!mig->is_begun()) shared_.file.set_status(mig->slot(), DeviceStatus::kGone, now_ns);
   }
+  std::vector<std::uint32_t> listed;
+  for (const auto& mig : migs_) {
+    if (mig->is_begun()) listed.push_back(mig->device().gpu_instance_id());
+  }
+  lanes_->leave_processes_to(std::move(listed));
+  return State::kOk;
 }
 
 // Those that read the instance already, else free ones, else new ones on a slot that was never

@@ -70,7 +70,7 @@ class GpuWatch {
   void close(catalog::State why, std::int64_t now_ns);
   void set_status(recorder::DeviceStatus status, std::int64_t now_ns);
   void take_wishes();
-  void refresh_migs(std::int64_t now_ns);
+  catalog::State refresh_migs(std::int64_t now_ns);
   void run_migs();
   DeviceLanes* lanes_for_mig(const nvml::Device& instance);
   void wake();

@@ -154,6 +154,29 @@ TEST_F(MigTest, InstanceThatIsDestroyedWithoutAnEventIsGoneAndLacksNothing) {
   EXPECT_THAT(event_lines(), testing::IsEmpty());
 }
 
+TEST_F(MigTest, ProcessesAreListedWithTheirInstanceAndNotAgainWithTheGpu) {
+  driver_.set(
+      "nvmlDeviceGetComputeRunningProcesses_v3",
+      +[](Device device, unsigned* count, nvml::abi::ProcessInfo* out) {
+        *count = is_instance(device) ? 1 : 2;
+        const unsigned own = device == instance_handle(0) ? 3 : 4;
+        for (unsigned i = 0; i < *count; ++i) {
+          const unsigned instance = is_instance(device) ? own : 3 + i;
+          out[i] = {.pid = 70 + instance,
+                    .used_gpu_memory = 1000,
+                    .gpu_instance_id = instance,
+                    .compute_instance_id = 0};
+        }
+        return Return::kSuccess;
+      });
+  layout = 0b01;  // the other instance is not read by itself
+  begin(device("gemm"), 1);
+  run_until_ms(1'500);
+  EXPECT_EQ(row(mig_slot(0), Lane::kProcess).reading(MetricId::process_pid).u64(), 73u);
+  EXPECT_EQ(row(slot(0), Lane::kProcess).reading(MetricId::process_count).u64(), 1u);
+  EXPECT_EQ(row(slot(0), Lane::kProcess).reading(MetricId::process_pid).u64(), 74u);
+}
+
 TEST_F(MigTest, IndexFollowsTheDriversCount) {
   layout = 0b10;
   begin(device("gemm"), 1);

@@ -46,20 +46,26 @@ unsigned ProcessLane::list(nvml::Device& device, std::int64_t now_ns, std::int64
   if (samples == Samples::kDrain) {
     sample_state_ = samples_.drain(device, now_wall_ns / 1000, drained_);
   }
-  const nvml::Answer<std::vector<nvml::Process>> processes = nvml::read_processes(device);
+  nvml::Answer<std::vector<nvml::Process>> processes = nvml::read_processes(device);
   if (!processes) {
     write_absent(processes.error(), now_ns);
     return 0;
   }
   pids_.clear();
+  for (const nvml::Process& process : *processes)
+    pids_.push_back(process.pid);
+  std::erase_if(*processes, [this](const nvml::Process& process) {
+    return std::ranges::find(left_to_, process.gpu_instance_id) != left_to_.end();
+  });
   row_.clear();
   row_.time_ns = now_ns;
   row_.set(MetricId::process_index, std::uint64_t{0});
   row_.set(MetricId::process_count, std::uint64_t{processes->size()});
   if (processes->empty()) writer_.append(row_);
   unsigned readings = 1;
+  std::uint64_t index = 0;
   for (const nvml::Process& process : *processes) {
-    row_.set(MetricId::process_index, std::uint64_t{pids_.size()});
+    row_.set(MetricId::process_index, index++);
     row_.set(MetricId::process_pid, std::uint64_t{process.pid});
     // Who it is the host process finds out: the way to /proc is not ours.
     row_.set(MetricId::process_identity, std::uint64_t{0});
@@ -72,7 +78,6 @@ unsigned ProcessLane::list(nvml::Device& device, std::int64_t now_ns, std::int64
     }
     put_sample(process, now_wall_ns - now_ns);
     writer_.append(row_);
-    pids_.push_back(process.pid);
     readings += 4;
   }
   return readings;

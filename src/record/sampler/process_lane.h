@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "catalog/row.h"
@@ -22,9 +23,11 @@ class ProcessLane {
   unsigned list(nvml::Device& device, std::int64_t now_ns, std::int64_t now_wall_ns,
                 Samples samples);
   void reset();
+  // Processes in these GPU instances are listed by the lanes of those instances, not here.
+  void leave_to(std::vector<std::uint32_t> gpu_instances) { left_to_ = std::move(gpu_instances); }
   void write_absent(catalog::State why, std::int64_t now_ns);
 
-  // Of the newest listing; empty when there was none.
+  // Of the newest listing, with those that are left to instances; empty when there was none.
   std::span<const std::uint32_t> pids() const { return pids_; }
 
  private:
@@ -36,6 +39,7 @@ class ProcessLane {
   std::vector<nvml::ProcessSample> drained_;
   catalog::State sample_state_ = catalog::State::kNotRead;
   std::vector<std::uint32_t> pids_;
+  std::vector<std::uint32_t> left_to_;  // GPU instances
 };
 
 }  // namespace everywatt::sampler
