@@ -103,38 +103,75 @@ std::string_view program_name(std::string_view title) {
 }
 
 // " -m module", " -c" or " script", from what follows an interpreter.
-std::string name_script(const Interpreter& interpreter,
-                        std::span<const std::string_view> arguments) {
+struct Script {
+  std::string name;
+  std::size_t arguments = 0;  // how many are the interpreter's, with the script itself
+};
+Script name_script(const Interpreter& interpreter, std::span<const std::string_view> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
     const std::string_view next = i + 1 < arguments.size() ? arguments[i + 1] : std::string_view();
-    if (argument == "-") return {};  // the script comes from its input
+    const std::size_t one = i + 1;
+    const std::size_t two = std::min(i + 2, arguments.size());
+    if (argument == "-") return {.name = {}, .arguments = one};  // it comes from the input
     if (argument.starts_with("--")) {
-      if (is_long_code(argument)) return " " + std::string(argument);
+      if (is_long_code(argument)) return {.name = " " + std::string(argument), .arguments = two};
       if (takes_long_value(argument)) ++i;
       continue;
     }
     if (!argument.starts_with("-")) {
-      return is_script(argument) ? " " + std::string(file_name(argument)) : std::string();
+      if (!is_script(argument)) return {.name = {}, .arguments = i};
+      return {.name = " " + std::string(file_name(argument)), .arguments = one};
     }
     const auto [letter, attached] = find_letter(interpreter, argument.substr(1));
     if (letter == 0) continue;
-    if (interpreter.code.find(letter) != std::string_view::npos) return {' ', '-', letter};
-    if (interpreter.input.find(letter) != std::string_view::npos) return {};
+    const std::size_t taken = attached.empty() ? two : one;
+    if (interpreter.code.find(letter) != std::string_view::npos) {
+      return {.name = {' ', '-', letter}, .arguments = taken};
+    }
+    if (interpreter.input.find(letter) != std::string_view::npos) {
+      return {.name = {}, .arguments = one};
+    }
     if (interpreter.module.find(letter) != std::string_view::npos) {
       const std::string_view module = attached.empty() ? next : attached;
-      return is_plain_name(module) ? " -m " + std::string(module) : std::string();
+      return {.name = is_plain_name(module) ? " -m " + std::string(module) : std::string(),
+              .arguments = taken};
     }
     if (attached.empty()) ++i;
   }
-  return {};
+  return {.name = {}, .arguments = arguments.size()};
 }
 
-std::string name_command(std::span<const std::string_view> arguments) {
+// The program's name and the script's, and the arguments that follow both.
+struct Named {
+  std::string name;
+  std::span<const std::string_view> rest;
+};
+Named name_command(std::span<const std::string_view> arguments) {
   const std::string_view program = program_name(arguments.front());
+  const auto rest = arguments.subspan(1);
   const Interpreter* interpreter = find_interpreter(program);
-  if (interpreter == nullptr) return std::string(program);
-  return std::string(program) + name_script(*interpreter, arguments.subspan(1));
+  if (interpreter == nullptr) return {.name = std::string(program), .rest = rest};
+  const Script script = name_script(*interpreter, rest);
+  return {.name = std::string(program) + script.name, .rest = rest.subspan(script.arguments)};
+}
+
+// Words that a program has written over its arguments stand in the first one.
+std::vector<std::string_view> split_title(std::span<const std::string_view> arguments) {
+  std::vector<std::string_view> words;
+  std::string_view title = arguments.front();
+  for (std::string_view word = take_word(title); !word.empty(); word = take_word(title)) {
+    words.push_back(word);
+  }
+  if (words.empty()) words.emplace_back();
+  words.insert(words.end(), arguments.begin() + 1, arguments.end());
+  return words;
+}
+
+std::string name_with_options(std::span<const std::string_view> arguments) {
+  const std::vector<std::string_view> words = split_title(arguments);
+  const Named named = name_command(words);
+  return named.name + " " + redact_values(named.rest);
 }
 
 }  // namespace
@@ -149,16 +186,13 @@ std::string format_command(std::string_view cmdline, CommandStyle style) {
   std::string command;
   switch (style) {
     case CommandStyle::kName:
-      command = name_command(arguments);
+      command = name_command(arguments).name;
       break;
     case CommandStyle::kRedacted:
-      command = redact_arguments(arguments);
+      command = name_with_options(arguments);
       break;
     case CommandStyle::kFull:
-      for (const std::string_view argument : arguments) {
-        if (!command.empty()) command += ' ';
-        command += argument;
-      }
+      command = redact_arguments(arguments);
       break;
   }
   return base::clean_text(base::trim(command), kCommandBytes);

@@ -9,8 +9,8 @@ namespace everywatt::host {
 // How much of a process's command line is kept.
 enum class CommandStyle {
   kName,      // program and script: "python train.py", "python -m torch.distributed.run"
-  kRedacted,  // all arguments, the values of those that look secret replaced by ***
-  kFull,      // all arguments as they are
+  kRedacted,  // and the names of options: "python train.py --lr *** --epochs=*** ***"
+  kFull,      // all arguments; what looks secret is replaced by *** here too
 };
 
 // At most this many bytes of a command are kept.

@@ -71,40 +71,73 @@ TEST(Command, OfAProcessThatRenamedItselfIsItsFirstWord) {
   EXPECT_EQ(name({"postgres: anna secret_db 10.0.0.1 idle"}), "postgres:");
 }
 
-TEST(Command, RedactsWhatLooksSecret) {
-  const auto redacted = [](std::initializer_list<std::string_view> arguments) {
-    return format_command(cmdline(arguments), CommandStyle::kRedacted);
+TEST(Command, HidesWhatLooksSecretAlsoWhenAllIsKept) {
+  const auto full = [](std::initializer_list<std::string_view> arguments) {
+    return format_command(cmdline(arguments), CommandStyle::kFull);
   };
-  EXPECT_EQ(redacted({"train", "--lr", "0.1", "--api-key", "abc", "--epochs=3"}),
+  EXPECT_EQ(full({"train", "--lr", "0.1", "--api-key", "abc", "--epochs=3"}),
             "train --lr 0.1 --api-key *** --epochs=3");
-  EXPECT_EQ(redacted({"train", "--token=abc", "PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=x/y="}),
+  EXPECT_EQ(full({"train", "--token=abc", "PASSWORD=hunter2", "AWS_SECRET_ACCESS_KEY=x/y="}),
             "train --token=*** PASSWORD=*** AWS_SECRET_ACCESS_KEY=***");
-  EXPECT_EQ(redacted({"curl", "-H", "Authorization: Bearer abc", "https://u:p@host/x"}),
+  EXPECT_EQ(full({"curl", "-H", "Authorization: Bearer abc", "https://u:p@host/x"}),
             "curl -H Authorization:*** https://***@host/x");
-  EXPECT_EQ(redacted({"x", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijkl", "id=ghp_abcdefghijkl"}),
+  EXPECT_EQ(full({"x", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijkl", "id=ghp_abcdefghijkl"}),
             "x *** *** id=***");
 }
 
-TEST(Command, RedactsSecretsWhereverTheyStand) {
+TEST(Command, HidesSecretsWhereverTheyStand) {
+  const auto full = [](std::initializer_list<std::string_view> arguments) {
+    return format_command(cmdline(arguments), CommandStyle::kFull);
+  };
+  EXPECT_EQ(full({"x", "--env=API_KEY=abc", "--header=Authorization: Bearer abc"}),
+            "x --env=API_KEY=*** --header=Authorization:***");
+  EXPECT_EQ(full({"x", "{\"user\": 1, \"password\": \"abc\"}"}),
+            "x {\"user\": 1, \"password\":***");
+  EXPECT_EQ(full({"x", "https://host/?a=1&token=abc", "s3://hf_abcdefghijkl/x"}),
+            "x https://host/?a=1&token=*** s3://***");
+  EXPECT_EQ(full({"x", "https://u:p@ss@host/?key=abc", "u:p@tcp(db)/x", "anna@host"}),
+            "x https://***@host/?key=*** ***@tcp(db)/x anna@host");
+  EXPECT_EQ(full({"x", "--api-key", "-abc", "-u", "anna:abc", "--auth", "--verbose", "-v"}),
+            "x --api-key *** -u anna:*** --auth --verbose -v");
+  EXPECT_EQ(full({"serve --token abc --port 80"}), "serve --token *** --port 80");
+}
+
+TEST(Command, HidesTheFormsOfWellKnownPrograms) {
+  const auto full = [](std::initializer_list<std::string_view> arguments) {
+    return format_command(cmdline(arguments), CommandStyle::kFull);
+  };
+  EXPECT_EQ(full({"/usr/bin/mysql", "-uanna", "-phunter2", "-h", "db"}),
+            "/usr/bin/mysql -uanna -p*** -h db");
+  EXPECT_EQ(full({"sshpass", "-p", "hunter2", "ssh", "host"}), "sshpass -p *** ssh host");
+  EXPECT_EQ(full({"redis-cli", "-a", "hunter2", "ping"}), "redis-cli -a *** ping");
+  EXPECT_EQ(full({"x", "Bearer abc", "--passphrase", "abc", "--pass=abc"}),
+            "x Bearer *** --passphrase *** --pass=***");
+  EXPECT_EQ(full({"x", "https://hooks.slack.com/services/T0/B0/abc", "https://b/c?sv=1&sig=abc"}),
+            "x https://hooks.slack.com/*** https://b/c?sv=1&sig=***");
+}
+
+TEST(Command, KeepsAllElseWhenAllIsAskedFor) {
+  EXPECT_EQ(format_command(cmdline({"/bin/train", "--lr", "0.1", "a b"}), CommandStyle::kFull),
+            "/bin/train --lr 0.1 a b");
+}
+
+TEST(Command, RedactedHasTheNamesOfOptionsAndNoValue) {
   const auto redacted = [](std::initializer_list<std::string_view> arguments) {
     return format_command(cmdline(arguments), CommandStyle::kRedacted);
   };
-  EXPECT_EQ(redacted({"x", "--env=API_KEY=abc", "--header=Authorization: Bearer abc"}),
-            "x --env=API_KEY=*** --header=Authorization:***");
-  EXPECT_EQ(redacted({"x", "{\"user\": 1, \"password\": \"abc\"}"}),
-            "x {\"user\": 1, \"password\":***");
-  EXPECT_EQ(redacted({"x", "https://host/?a=1&token=abc", "s3://hf_abcdefghijkl/x"}),
-            "x https://host/?a=1&token=*** s3://***");
-  EXPECT_EQ(redacted({"x", "https://u:p@ss@host/?key=abc", "u:p@tcp(db)/x", "anna@host"}),
-            "x https://***@host/?key=*** ***@tcp(db)/x anna@host");
-  EXPECT_EQ(redacted({"x", "--api-key", "-abc", "-u", "anna:abc", "--auth", "--verbose", "-v"}),
-            "x --api-key *** -u anna:*** --auth --verbose -v");
-  EXPECT_EQ(redacted({"serve --token abc --port 80"}), "serve --token *** --port 80");
-}
-
-TEST(Command, IsWholeWhenAskedFor) {
-  EXPECT_EQ(format_command(cmdline({"/bin/train", "--token=abc", "a b"}), CommandStyle::kFull),
-            "/bin/train --token=abc a b");
+  EXPECT_EQ(
+      redacted({"/usr/bin/python3", "-u", "/home/anna/train.py", "--lr", "0.1", "--epochs=3"}),
+      "python3 train.py --lr *** --epochs=***");
+  EXPECT_EQ(redacted({"/opt/train", "anna", "-v", "-phunter2", "RANK=3", "-0.5", "--"}),
+            "train *** -v -p*** RANK=*** *** --");
+  EXPECT_EQ(redacted({"python", "-c", "print(1)", "abc"}), "python -c ***");
+  EXPECT_EQ(redacted({"python", "-m", "torch.distributed.run", "--nproc", "8"}),
+            "python -m torch.distributed.run --nproc ***");
+  EXPECT_EQ(redacted({"bash", "-s", "hf_abcdefghijkl"}), "bash ***");
+  EXPECT_EQ(redacted({"x", "--api-key", "-abc", "--hf_abcdefghijkl", "ghp_abcdefghijkl=1"}),
+            "x --api-key *** *** ***");
+  EXPECT_EQ(redacted({"serve --token abc --port 80"}), "serve --token *** --port ***");
+  EXPECT_EQ(redacted({"train"}), "train");
 }
 
 TEST(Command, IsCleanedInEveryStyle) {

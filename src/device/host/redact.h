@@ -13,4 +13,8 @@ namespace everywatt::host {
 // like any other word is not found.
 std::string redact_arguments(std::span<const std::string_view> arguments);
 
+// Arguments that follow a program's name joined by blanks, with *** in place of everything that is
+// not the name of an option ("--lr ***", "--epochs=***", "-v", "RANK=***").
+std::string redact_values(std::span<const std::string_view> arguments);
+
 }  // namespace everywatt::host
