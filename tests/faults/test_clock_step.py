@@ -56,9 +56,8 @@ def test_a_step_of_an_hour_is_told_and_breaks_nothing(machine, folder, seconds):
     with Readers(broken) as readers:
         clock.step(seconds)
         told = broken.wait_for_event("clock_step")
-        assert told["device"] == "machine"
         assert abs(told["code"] - seconds * 1000) < 500
-        assert f"jumped by {seconds:+d}." in told["text"] or "jumped by" in told["text"]
+        assert told["text"].startswith("the wall clock jumped by ")
         wait_until(lambda: len(times(broken, "gpu_power_watts")) > rows + 10, "ten rows more")
         assert broken.ready() == (200, ["ready"])
         assert broken.state(0) == broken.state(1) == "ok"

@@ -48,7 +48,8 @@ def test_a_storm_of_processes_passes(machine):
 
 def on_gpu(machine, gpu: int) -> list[int]:
     answer = machine.daemon.run("processes", "--gpu", gpu, "--json").stdout
-    return [process["pid"] for process in json.loads(answer)["processes"]]
+    (found,) = json.loads(answer)["gpus"]
+    return [process["pid"] for process in found["processes"]]
 
 
 def memory_kb(machine) -> dict[str, int]:

@@ -17,6 +17,7 @@ from program import wait_until
 
 KINDS = ("ones", "zeros", "random", "nan", "huge", "text")
 STEP_MS = 10_000
+LIST = "nvmlDeviceGetComputeRunningProcesses_v3"
 SAMPLE = re.compile(r"^(\w+)(?:\{([^}]*)\})? (\S+)$", re.MULTILINE)
 ALL_ONES = {float(2**64 - 1), float(2**32 - 1), float(2**63), float(2**64)}
 
@@ -71,7 +72,10 @@ def test_nothing_that_cannot_be_is_published(machine, gpu_metrics, profile):
     good = check_readings(broken, gpu_metrics)
     assert good > 20
     rejected = "gpu_rejected_readings_total"
-    with Readers(broken) as readers:
+    # What the driver counts itself may be a lie; what we add up is not.
+    ours = [name for name, metric in gpu_metrics.items() if metric["lane"] in ("totals", "faults")]
+    lies = rf'^(?!{"|".join(ours)})\w+\{{gpu="1"'
+    with Readers(broken, may_fall=[lies]) as readers:
         for kind in KINDS:
             before = broken.daemon.metrics("native")[rejected]["1"]
             calls = broken.playhead.calls()
@@ -80,7 +84,7 @@ def test_nothing_that_cannot_be_is_published(machine, gpu_metrics, profile):
             wait_until(
                 lambda: all(
                     broken.playhead.calls().get(name, 0) >= calls.get(name, 0) + 4
-                    for name in ("nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetComputeRunningProcesses_v3")
+                    for name in ("nvmlDeviceGetTotalEccErrors", LIST)
                 ),
                 f"calls with {kind}",
             )
@@ -90,7 +94,8 @@ def test_nothing_that_cannot_be_is_published(machine, gpu_metrics, profile):
             broken.jump_to(begin_of(kind) + STEP_MS)
             wait_until(lambda: broken.ready() == (200, ["ready"]), broken.ready)
             broken.wait_for_state(1, "ok")
-        assert broken.daemon.metrics("native")[rejected]["0"] == 0
+        # A jump of played time is no second: one reading of the other GPU may be rejected for each.
+        assert broken.daemon.metrics("native")[rejected]["0"] <= 2 * len(KINDS)
         broken.check_fresh([0], readers.since_ns)
 
 
@@ -108,6 +113,9 @@ def test_a_gpu_that_lies_from_the_start_hides_no_other(machine, gpu_metrics, kin
 
 @pytest.mark.xfail(strict=True, reason="a process list's pids are taken as they come")
 def test_no_pid_that_cannot_be_is_published(machine, gpu_metrics):
-    broken = machine("gemm,fed", *garbage(), starts_at_ms=begin_of("ones"))
-    broken.wait_for_state(0, "ok")
+    broken = machine("gemm,fed", *garbage())
+    broken.wait_until_fresh()
+    calls = broken.playhead.calls()[LIST]
+    broken.jump_to(begin_of("ones"))
+    wait_until(lambda: broken.playhead.calls()[LIST] > calls + 4, LIST)
     check_readings(broken, gpu_metrics, with_pids=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from faulty import Readers
-from program import run, wait_until
+from program import LIBRARY, run, wait_until
 
 
 @pytest.fixture
@@ -37,14 +37,16 @@ def mount(folder):
 
 
 def refuse(path: Path) -> str:
-    refused = run("serve", "--demo", "gemm", "--listen", "127.0.0.1:0", "--run-dir", path)
+    (path.parent / "root/proc").mkdir(parents=True, exist_ok=True)
+    refused = run("serve", "--nvml-library", LIBRARY, "--host-root", path.parent / "root",
+                  "--listen", "127.0.0.1:0", "--run-dir", path)  # fmt: skip
     assert refused.returncode == 3, refused.stderr
     (line,) = refused.stderr.splitlines()
     return line
 
 
 def test_a_read_only_folder_is_refused_in_one_line(mount):
-    line = refuse(mount("read_only", 1, ",ro"))
+    line = refuse(mount("read_only", 64, ",ro"))
     assert "read_only" in line and "Read-only file system" in line
 
 

@@ -61,5 +61,6 @@ check python python_sources
 check wiring wiring
 check tidy tidy
 check docs tools/check_docs.sh
+check faults tools/faults_table.py --check
 
 ((!${#failed[@]})) || die 1 "lint failed: ${failed[*]}"
