@@ -41,7 +41,7 @@ def fault(function: str, *lines: str, when: str = WHILE_BROKEN) -> str:
 
 class FaultyMachine:
     def __init__(self, folder: Path, demo: str, sections=(), profile: str = "h200", daemon=True,
-                 arguments=(), starts_at_ms: float = FINE_MS, env: dict | None = None):  # fmt: skip
+                 arguments=(), starts_at_ms: float = FINE_MS, env: dict | None = None, settings=QUICK):  # fmt: skip
         self.folder = folder
         self.sim = folder / "sim"
         self.run_folder = folder / "run"
@@ -59,7 +59,7 @@ class FaultyMachine:
         self._player = subprocess.Popen([program.PLAYER, "--play", self.sim])
         self.playhead.wait_for_root(self.root)
         self.playhead.run()
-        self.env = env or {}
+        self.env, self.settings = env or {}, settings
         if daemon:
             try:
                 self.start(*arguments)
@@ -75,7 +75,8 @@ class FaultyMachine:
 
     def start(self, *arguments, library: Path | None = None, **options) -> program.Daemon:
         self.daemon = program.Daemon(
-            self.run_folder, "--nvml-library", library or self.library, "--host-root", self.root, *QUICK,
+            self.run_folder, "--nvml-library", library or self.library, "--host-root", self.root,
+            *self.settings,
             *arguments,
             env=program.environment(EVERYWATT_SIM=str(self.sim), **self.env), **options,
         )  # fmt: skip
@@ -186,6 +187,12 @@ SUM = re.compile(r"^(\w+_total(?:\{[^}]*\})?) (\S+)$", re.MULTILINE)
 
 def read_sums(text: str) -> dict[str, float]:
     return {name: float(value) for name, value in SUM.findall(text)}
+
+
+def driver_counts() -> str:
+    """A pattern for sums that are the driver's own; it may lie about them."""
+    ours = [m["name"] for m in program.run_json("catalog") if m["lane"] in ("totals", "faults")]
+    return rf"^(?!{'|'.join(ours)})"
 
 
 class Readers:

@@ -17,6 +17,7 @@ SHORT = (
     "--set", "driver.call_deadline_seconds=0.2",
     "--set", "driver.retry_seconds=0.1",
     "--set", "driver.retry_max_seconds=1",
+    "--set", "lanes.slow_seconds=1",
 )  # fmt: skip
 # Rings that fill up are shared memory, which is not counted; the rest is what an allocator keeps.
 GROWTH_KB = 2_048
@@ -33,7 +34,7 @@ def go_round(machine, wait_for_fault) -> None:
 def check_rounds(machine, wait_for_fault, after_round=lambda: None) -> None:
     machine.wait_until_ready()
     # What is made at the first fault and kept is no leak.
-    for _ in range(3):
+    for _ in range(2):
         go_round(machine, wait_for_fault)
         after_round()
     before, memory = count(machine), memory_kb(machine)
@@ -47,13 +48,13 @@ def check_rounds(machine, wait_for_fault, after_round=lambda: None) -> None:
 
 
 def test_a_gpu_lost_and_back(machine):
-    broken = machine("gemm,fed", fault("*", "gpu = 1", 'return = "GPU_IS_LOST"'), arguments=SHORT)
+    broken = machine("gemm,fed", fault("*", "gpu = 1", 'return = "GPU_IS_LOST"'), settings=SHORT)
     check_rounds(broken, lambda: wait_until(lambda: broken.ready()[0] == 503, broken.ready))
 
 
 def test_the_driver_unloaded_and_loaded(machine):
     not_loaded = f"[[library]]\nnot_loaded = true\n{WHILE_BROKEN}"
-    broken = machine("gemm,fed", not_loaded, arguments=SHORT)
+    broken = machine("gemm,fed", not_loaded, settings=SHORT)
     check_rounds(broken, lambda: wait_until(lambda: broken.ready()[0] == 503, broken.ready))
 
 
@@ -62,7 +63,7 @@ def test_a_gpu_that_hangs_and_is_left_alone(machine):
         fault(name, "gpu = 1", "hangs = true", "signals_masked = true")
         for name in ("nvmlDeviceGetTemperature", "nvmlDeviceGetTemperatureV")
     ]
-    broken = machine("gemm,fed", *hangs, arguments=SHORT)
+    broken = machine("gemm,fed", *hangs, settings=SHORT)
 
     def wait_for_fault():
         wait_until(lambda: "GPU 1: timed_out" in broken.ready()[1], broken.ready)
