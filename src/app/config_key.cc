@@ -176,6 +176,21 @@ void complain_type(const ConfigKey& key, const std::string& where, Language lang
   reading.faults.push_back(where + say(language, expected_type(key.type), key.name));
 }
 
+namespace {
+
+// The last one holds, and TOML takes each key but once.
+void put_setting(std::string& settings, std::string_view key, const std::string& value) {
+  const std::string begin = fmt::format("{} = ", key);
+  for (std::size_t at = 0; at < settings.size(); at = settings.find('\n', at) + 1) {
+    if (!std::string_view(settings).substr(at).starts_with(begin)) continue;
+    settings.erase(at, settings.find('\n', at) + 1 - at);
+    break;
+  }
+  settings += fmt::format("{}{}\n", begin, value);
+}
+
+}  // namespace
+
 void apply_value(const ConfigKey& key, ConfigValue value, const std::string& where,
                  Language language, ConfigReading& reading) {
   const auto fault = [&](const std::string& line) { reading.faults.push_back(where + line); };
@@ -201,7 +216,7 @@ void apply_value(const ConfigKey& key, ConfigValue value, const std::string& whe
   if (const base::Status applied = key.apply(reading.config, value); !applied) {
     return fault(fmt::format("{}: {}", key.name, applied.error().message));
   }
-  reading.config.settings += fmt::format("{} = {}\n", key.name, format_value(value));
+  put_setting(reading.config.settings, key.name, format_value(value));
 }
 
 }  // namespace everywatt::app

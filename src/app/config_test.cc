@@ -233,5 +233,13 @@ TEST(ListenAddress, IsAddressAndPort) {
   }
 }
 
+TEST(Config, ASettingThatIsGivenAgainIsHandedToTheProcessesOnce) {
+  ConfigReading reading = read("driver.retry_seconds = 5\nhost.seconds = 2\n");
+  read_setting("driver.retry_seconds=7", Language::kEn, reading);
+  EXPECT_TRUE(reading.faults.empty());
+  EXPECT_EQ(reading.config.settings, "host.seconds = 2\ndriver.retry_seconds = 7\n");
+  EXPECT_EQ(read(reading.config.settings).config.retry_ns, 7'000'000'000);
+}
+
 }  // namespace
 }  // namespace everywatt::app
