@@ -10,10 +10,12 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <thread>
 
 #include "app/child.h"
+#include "app/gpu_bus.h"
 #include "app/own_reading.h"
 #include "app/rights.h"
 #include "app/run_folder.h"
@@ -85,13 +87,22 @@ base::Result<ExitCode> run_sampler(const Config& config, const PartWords& words)
   sampler::Options options = sampler_options(config, words.pci_addresses);
   options.fenced = words.fenced;
   options.has_events = words.has_events;
+  const auto bus = std::make_shared<GpuBus>(host::Root(config.host_root));
+  options.list_gpus = [bus] { return bus->list(); };
+  using NoSlot = sampler::Options::NoSlot;
+  options.no_slot = words.has_fixed_slots ? NoSlot::kLeaveUnread : NoSlot::kEnd;
   auto sampler = sampler::Sampler::open(options, **recorder);
   if (!sampler) return std::unexpected(sampler.error());
-  return work_until_stopped(&(*recorder)->part(recorder::Part::kSampler),
-                            [&sampler](const std::stop_token& stop) -> base::Status {
-                              (*sampler)->run(stop);
-                              return {};
-                            });
+  auto how = sampler::Sampler::Ended::kStopped;
+  const auto ended = work_until_stopped(&(*recorder)->part(recorder::Part::kSampler),
+                                        [&](const std::stop_token& stop) -> base::Status {
+                                          how = (*sampler)->run(stop);
+                                          return {};
+                                        });
+  if (ended && how == sampler::Sampler::Ended::kNoSlotLeft) {
+    return static_cast<ExitCode>(kNoSlotLeft);
+  }
+  return ended;
 }
 
 base::Result<ExitCode> run_host(const Config& config) {

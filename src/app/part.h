@@ -23,18 +23,22 @@ inline constexpr std::string_view kSamplerPart = "sampler";
 inline constexpr std::string_view kHostPart = "host";
 inline constexpr std::string_view kServerPart = "server";
 
-// Words after the part's name: "pci=0000:01:00.0,...", "fenced=0,2" and "events=off" (sampler),
-// "note=demo" and "marks" (server), "parent=PID" (all).
+// Words after the part's name: "pci=0000:01:00.0,...", "fenced=0,2", "events=off" and
+// "slots=fixed" (sampler), "note=demo" and "marks" (server), "parent=PID" (all).
 struct PartWords {
   pid_t parent = 0;
   std::vector<std::string> pci_addresses = {};
   std::vector<std::uint32_t> fenced = {};
   bool has_events = true;
+  bool has_fixed_slots = false;  // there is no larger recorder to ask for
   std::string note = {};
   bool has_marks = false;
 };
 std::vector<std::string> format_part_words(std::string_view part, const PartWords& words);
 base::Result<PartWords> parse_part_words(const std::vector<std::string>& words);
+
+// The sampler's exit status when there is a GPU for which the recorder has no slot.
+inline constexpr int kNoSlotLeft = 10;
 
 // A file without a name that holds the settings, for the child to read.
 base::Result<base::UniqueFd> make_settings_fd(const Config& config);

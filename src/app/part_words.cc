@@ -17,6 +17,7 @@ std::vector<std::string> format_part_words(std::string_view part, const PartWord
   }
   if (!words.fenced.empty()) out.push_back(fmt::format("fenced={}", fmt::join(words.fenced, ",")));
   if (!words.has_events) out.emplace_back("events=off");
+  if (words.has_fixed_slots) out.emplace_back("slots=fixed");
   if (!words.note.empty()) out.push_back("note=" + words.note);
   if (words.has_marks) out.push_back("marks");
   return out;
@@ -40,6 +41,8 @@ base::Result<PartWords> parse_part_words(const std::vector<std::string>& words) 
       }
     } else if (name == "events") {
       parsed.has_events = value != "off";
+    } else if (name == "slots") {
+      parsed.has_fixed_slots = value == "fixed";
     } else if (name == "note") {
       parsed.note = value;
     } else if (name == "marks") {

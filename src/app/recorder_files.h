@@ -23,6 +23,7 @@ std::uint64_t needed_bytes(const recorder::LayoutOptions& layout, unsigned gpus)
 struct RecorderFiles {
   std::unique_ptr<recorder::File> recorder;
   std::unique_ptr<recorder::File> identities;
+  recorder::LayoutOptions layout;  // the recorder's
   bool is_continued = false;  // what an earlier daemon recorded since the machine's start is in it
 };
 
@@ -31,5 +32,10 @@ struct RecorderFiles {
 base::Result<RecorderFiles> open_recorder_files(const std::string& folder,
                                                 const recorder::LayoutOptions& layout,
                                                 GpuSource source);
+
+// Makes a recorder with room for eight more GPUs that holds all that the old one does, and gives it
+// the old one's name. Readers of the old file see that it has a successor. Nobody may write to the
+// old one meanwhile or any more. kIo: no room; the old one stays.
+base::Status grow_recorder(const std::string& folder, RecorderFiles& files);
 
 }  // namespace everywatt::app

@@ -99,6 +99,21 @@ TEST_F(FilesTest, ThatReplaceOthersKnowUpToWhenFaultsWereTold) {
   EXPECT_EQ(files.recorder->part(recorder::Part::kHost).heartbeat_ns.load(), 77u);
 }
 
+// What a demo's host process saw was no kernel log of this machine.
+TEST_F(FilesTest, OfADemoSayNothingOfTheMachinesFaults) {
+  {
+    const RecorderFiles demo = open(GpuSource::kDemo, 1);
+    demo.recorder->part(recorder::Part::kHost).heartbeat_ns.store(77);
+  }
+  {
+    const RecorderFiles files = open(GpuSource::kMachine, 1);
+    EXPECT_EQ(files.recorder->part(recorder::Part::kHost).heartbeat_ns.load(), 0u);
+    files.recorder->part(recorder::Part::kHost).heartbeat_ns.store(78);
+  }
+  const RecorderFiles demo = open(GpuSource::kDemo, 1);
+  EXPECT_EQ(demo.recorder->part(recorder::Part::kHost).heartbeat_ns.load(), 0u);
+}
+
 TEST_F(FilesTest, TellTheirReadersThatTheyWereReplaced) {
   const RecorderFiles old = open(GpuSource::kMachine, 1);
   const auto reader = recorder::Reader::open(path(kRecorderName));
@@ -106,6 +121,43 @@ TEST_F(FilesTest, TellTheirReadersThatTheyWereReplaced) {
   EXPECT_FALSE((*reader)->has_successor());
   open(GpuSource::kMachine, 2);
   EXPECT_TRUE((*reader)->has_successor());
+}
+
+TEST_F(FilesTest, GrowWithAllThatTheyHoldAndStaySoForTheNextDaemon) {
+  RecorderFiles files = open(GpuSource::kMachine, 1);
+  const std::uint32_t gpu = files.recorder->slots(Scope::kGpu)[0];
+  const std::uint32_t mig = files.recorder->slots(Scope::kGpu, gpu)[3];
+  for (const std::uint32_t slot : {gpu, mig}) {
+    files.recorder->set_status(slot, recorder::DeviceStatus::kOk, kSecond);
+    auto writer = files.recorder->writer(slot, Lane::kGauge);
+    ASSERT_TRUE(writer);
+    write_power(*writer, kSecond, slot == gpu ? 100 : 30);
+  }
+  const auto reader = recorder::Reader::open(path(kRecorderName));
+  const auto grown = grow_recorder(folder_, files);
+  ASSERT_TRUE(grown) << grown.error().message;
+  EXPECT_TRUE((*reader)->has_successor());
+  EXPECT_EQ(files.recorder->slots(Scope::kGpu).size(), 3u + 8u);
+  const std::uint32_t last = files.recorder->slots(Scope::kGpu).back();
+  EXPECT_EQ(files.recorder->slots(Scope::kGpu, last).size(), 7u);
+  ASSERT_TRUE(files.recorder->writer(last, Lane::kGauge));
+  {
+    const auto view = view::View::open({.recorder_path = path(kRecorderName)});
+    ASSERT_TRUE(view) << view.error().message;
+    const auto gpus = view::gpus(**view);
+    ASSERT_EQ(gpus.size(), 2u);
+    EXPECT_EQ((*view)->number(gpus[0].slot, MetricId::gpu_power_watts), 100.0);
+    EXPECT_EQ((*view)->number(gpus[1].slot, MetricId::gpu_power_watts), 30.0);
+  }
+  // The writers go on where the old ones ended.
+  auto writer = files.recorder->writer(files.recorder->slots(Scope::kGpu)[0], Lane::kGauge);
+  ASSERT_TRUE(writer);
+  EXPECT_EQ(writer->published(), 1u);
+
+  const RecorderFiles next = open(GpuSource::kMachine, 1);
+  EXPECT_TRUE(next.is_continued);
+  EXPECT_EQ(next.recorder->slots(Scope::kGpu).size(), 11u);
+  EXPECT_FALSE(open(GpuSource::kNamedLibrary, 1).is_continued);
 }
 
 TEST_F(FilesTest, NeedAboutSixMebibytesAGpu) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/part.h"
 #include "base/log.h"
 #include "device/nvml/call.h"
 
@@ -90,12 +91,15 @@ void SamplerKeeper::tick() {
     stop(kHungPatienceMs, {});
     start_at_ns_ = now_ns;
   }
-  if (process_ == nullptr && now_ns >= start_at_ns_ && !is_held(node_)) start(options_.clock());
+  if (process_ != nullptr || needs_slots_ || is_held(node_)) return;
+  if (now_ns >= start_at_ns_) start(options_.clock());
 }
 
 void SamplerKeeper::start(std::int64_t now_ns) {
   clear_crumbs();
-  auto process = options_.start({.fenced = fences_.gpus(), .has_events = events_at_ns_ == 0});
+  auto process = options_.start({.fenced = fences_.gpus(),
+                                 .has_events = events_at_ns_ == 0,
+                                 .has_fixed_slots = has_fixed_slots_});
   if (!process) {
     start_at_ns_ = now_ns + restarts_.next(0);
     base::log(base::LogLevel::kError, process.error().message);
@@ -141,6 +145,11 @@ void SamplerKeeper::tell_end(std::uint64_t pid, int exit_status, const std::stri
 
 void SamplerKeeper::note_ending(const Ending& ending, std::int64_t now_ns) {
   options_.file->part(recorder::Part::kSampler).pid.store(0);
+  if (ending.exit_status == kNoSlotLeft) {
+    needs_slots_ = true;
+    tell_end(pid_, ending.exit_status, "sampler: the recorder has no slot for a new GPU");
+    return clear_crumbs();
+  }
   start_at_ns_ = now_ns + restarts_.next(now_ns - started_ns_);
   if (is_crash(ending)) {
     note_crash(ending, now_ns);
@@ -154,8 +163,12 @@ void SamplerKeeper::note_ending(const Ending& ending, std::int64_t now_ns) {
 // that is innocent is hardly in a call at the next crash, too.
 void SamplerKeeper::note_crash(const Ending& ending, std::int64_t now_ns) {
   std::string calls;
-  for (const std::uint32_t slot : crumbs()) {
-    const auto name = nvml::breadcrumb_name(options_.file->device(slot).call.load());
+  const std::vector<std::uint32_t> slots = crumbs();
+  for (const std::uint32_t slot : slots) {
+    const std::uint64_t crumb = options_.file->device(slot).call.load();
+    const auto name = nvml::breadcrumb_name(crumb);
+    // One thread always waits there.
+    if (name == nvml::call_name(nvml::Call::kEventSetWait) && slots.size() > 1) continue;
     calls += fmt::format("{}{}", calls.empty() ? " in " : ", ", name);
   }
   tell_end(pid_, ending.exit_status, fmt::format("sampler: {}{}", ending.text, calls));
@@ -309,6 +322,14 @@ void SamplerKeeper::resume() {
                        .pid = 0,
                        .slot = node_,
                        .text = "the driver is taken up again"});
+  start_at_ns_ = 0;
+  tick();
+}
+
+void SamplerKeeper::continue_on(recorder::File& file, Slots slots) {
+  options_.file = &file;
+  has_fixed_slots_ = slots == Slots::kFixed;
+  needs_slots_ = false;
   start_at_ns_ = 0;
   tick();
 }

@@ -23,6 +23,7 @@ namespace everywatt::app {
 struct SamplerOrders {
   std::vector<std::uint32_t> fenced;  // slots of GPUs
   bool has_events = true;             // false: the driver's events are not waited for
+  bool has_fixed_slots = false;       // true: GPUs without a slot in the recorder are left unread
 };
 
 // Keeps one sampler's process running, whatever the driver does to it:
@@ -60,6 +61,12 @@ class SamplerKeeper {
   void ask_to_end();
   void kill();
   bool wait_for_end(int timeout_ms);  // false: it still runs
+
+  // True: it has ended for a GPU that the recorder has no slot for, and is started again with
+  // continue_on(), on a larger file or the same.
+  bool needs_slots() const { return needs_slots_; }
+  enum class Slots { kMore, kFixed };
+  void continue_on(recorder::File& file, Slots slots);
 
   const Process* process() const { return process_.get(); }
   // Processes that have been killed and still are there.
@@ -103,6 +110,8 @@ class SamplerKeeper {
   std::int64_t events_tried_ns_ = 0;
   bool is_drained_ = false;
   bool is_ending_ = false;
+  bool needs_slots_ = false;
+  bool has_fixed_slots_ = false;
   Backoff restarts_;
   Backoff starts_of_library_;
   Backoff events_;

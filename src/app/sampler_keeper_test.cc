@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <csignal>
 
+#include "app/part.h"
 #include "record/recorder/reader.h"
 
 namespace everywatt::app {
@@ -327,6 +328,24 @@ TEST_F(KeeperTest, ResumeTriesWhatWasFencedAtOnce) {
   ASSERT_TRUE(keeper_->drain());
   keeper_->resume();
   EXPECT_THAT(life().orders.fenced, IsEmpty());
+}
+
+TEST_F(KeeperTest, OneThatLacksASlotWaitsForALargerRecorder) {
+  life().ending = Ending{kNoSlotLeft, "exit status 10"};
+  pass(kMinute);
+  EXPECT_TRUE(keeper_->needs_slots());
+  EXPECT_EQ(lives_.size(), 1u);
+  const auto larger = *recorder::File::create_anonymous(recorder::live_layout({.gpus = 11}));
+  keeper_->continue_on(*larger, SamplerKeeper::Slots::kMore);
+  ASSERT_EQ(lives_.size(), 2u);
+  EXPECT_FALSE(life().orders.has_fixed_slots);
+  EXPECT_EQ(larger->part(recorder::Part::kSampler).pid.load(), 102u);
+  // There is none: it does without.
+  life().ending = Ending{kNoSlotLeft, "exit status 10"};
+  pass(kSecond);
+  keeper_->continue_on(*larger, SamplerKeeper::Slots::kFixed);
+  ASSERT_EQ(lives_.size(), 3u);
+  EXPECT_TRUE(life().orders.has_fixed_slots);
 }
 
 TEST_F(KeeperTest, NothingIsStartedAtTheEnd) {

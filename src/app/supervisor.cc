@@ -30,6 +30,7 @@ constexpr int kTickMs = 250;
 // then: less than the five seconds in which everything must be over.
 constexpr int kStopMs = 2000;
 constexpr int kKilledMs = 1500;
+constexpr int kHostStopMs = 500;
 // A GPU whose call hung is left alone for so many times what a lost one is.
 constexpr std::int64_t kFenceRetries = 15;
 
@@ -73,6 +74,7 @@ struct Supervisor::State {
   void say_alive(std::int64_t now_ns);
   void take_orders(std::int64_t now_ns);
   ControlReply carry_out(ControlVerb verb);
+  void grow_recorder();
   void announce(std::int64_t now_ns);
   void wait_for_all(int timeout_ms);
   void stop_all();
@@ -149,6 +151,7 @@ ChildOptions Supervisor::State::sampler_options(const SamplerOrders& orders) {
       words.fenced.push_back(static_cast<std::uint32_t>(place - gpus.begin()));
   }
   words.has_events = orders.has_events;
+  words.has_fixed_slots = orders.has_fixed_slots;
   return {.arguments = format_part_words(kSamplerPart, words),
           .descriptors = {settings.get(), options.files.recorder->fd()},
           .environment = options.sampler_environment};
@@ -235,6 +238,38 @@ ControlReply Supervisor::State::carry_out(ControlVerb verb) {
   return make_reply(was_drained ? ControlStatus::kAlready : ControlStatus::kDone, "");
 }
 
+// For a GPU without a slot. The sampler has ended; the host process must, for it writes too.
+void Supervisor::State::grow_recorder() {
+  for (PartProcess& process : processes) {
+    if (process.part != recorder::Part::kHost || !process.child) continue;
+    process.child->signal(SIGTERM);
+    auto ending = process.child->wait_for(kHostStopMs);
+    if (!ending) {
+      process.child->signal(SIGKILL);
+      ending = process.child->wait_for(kKilledMs);
+    }
+    end(process, ending.value_or(Ending{.exit_status = 137, .text = "cannot be killed"}),
+        base::boottime_ns());
+    process.start_at_ns = 0;
+  }
+  const auto old_gpus = file().slots(catalog::Scope::kGpu).size();
+  if (auto grown = app::grow_recorder(options.folder.files, options.files); !grown) {
+    base::log(base::LogLevel::kError,
+              fmt::format("no larger recorder for a new GPU: {}", grown.error().message));
+    return sampler->continue_on(file(), SamplerKeeper::Slots::kFixed);
+  }
+  // The writer of the old file's ring must not be used any more.
+  if (auto opened = SupervisorLog::open(file())) log = *std::move(opened);
+  const auto nodes = file().slots(catalog::Scope::kNode);
+  log.write({.kind = catalog::EventKind::kRecorderReplaced,
+             .code = 0,
+             .pid = 0,
+             .slot = nodes.empty() ? 0 : nodes.front(),
+             .text = fmt::format("a larger recorder, for {} GPUs instead of {}",
+                                 file().slots(catalog::Scope::kGpu).size(), old_gpus)});
+  sampler->continue_on(file(), SamplerKeeper::Slots::kMore);
+}
+
 // Once, when the GPUs are there, or when it is plain that none comes soon.
 void Supervisor::State::announce(std::int64_t now_ns) {
   if (has_announced) return;
@@ -318,6 +353,7 @@ base::Result<ExitCode> Supervisor::run() {
     state.start_due(now_ns);
     state.say_alive(now_ns);
     state.sampler->tick();
+    if (state.sampler->needs_slots()) state.grow_recorder();
     state.take_orders(now_ns);
     state.announce(now_ns);
     std::vector<pollfd> waited = {{.fd = state.signals.get(), .events = POLLIN, .revents = 0}};

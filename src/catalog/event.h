@@ -38,8 +38,11 @@ enum class EventKind : std::uint8_t {
   kRowRemapped = 26,        // a memory row was remapped, is pending or failed
   kOutOfMemory = 27,        // the kernel killed a process for want of memory
   kPowerLimitChanged = 28,  // event_code: the new limit in milliwatts
+  kDriverBack = 29,         // the driver can be used again
+  kGpuAdded = 30,           // the kernel lists a GPU that it did not list before
+  kGpuRemoved = 31,         // it lists it no more: pulled, or taken from the system
 };
-inline constexpr unsigned kEventKindCount = 29;
+inline constexpr unsigned kEventKindCount = 32;
 
 // Who told it (event_source).
 enum class EventSource : std::uint8_t {

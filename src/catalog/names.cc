@@ -53,7 +53,10 @@ constexpr std::array kEventNames{"unknown"sv,
                                  "link_up"sv,
                                  "row_remapped"sv,
                                  "out_of_memory"sv,
-                                 "power_limit_changed"sv};
+                                 "power_limit_changed"sv,
+                                 "driver_back"sv,
+                                 "gpu_added"sv,
+                                 "gpu_removed"sv};
 constexpr std::array kSourceNames{"unknown"sv, "nvml"sv, "readings"sv,   "kernel_log"sv,
                                   "uevent"sv,  "host"sv, "supervisor"sv, "user"sv};
 static_assert(kScopeNames.size() == kScopeCount && kLaneNames.size() == kLaneCount);

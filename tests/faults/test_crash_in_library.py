@@ -44,7 +44,10 @@ def test_the_second_crash_on_the_same_gpu_takes_it_out_of_service(machine):
         told = broken.wait_for_event("gpu_lost", "GPU 1")
         assert f"crashed again in {CALL}" in told["text"]
         assert len(crashes(broken)) == 2
-        broken.wait_for_state(1, "failed")
+        wait_until(
+            lambda: set(broken.daemon.metrics("native")["gpu_power_watts"]) == {"0", "2"},
+            lambda: broken.daemon.metrics("native")["gpu_power_watts"],
+        )
         assert f"crashed again in {CALL}" in broken.why(1)
         wait_until(lambda: broken.ready()[0] == 503, broken.ready)
         (line,) = broken.ready()[1]

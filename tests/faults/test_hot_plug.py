@@ -7,7 +7,6 @@ Clears: a card that comes back, in whatever slot, goes on with its sums
 """
 
 import program
-import pytest
 from faulty import BROKEN_MS, MENDED_MS, Readers
 from program import wait_until
 
@@ -29,12 +28,6 @@ def with_trace(*sections: str) -> list[str]:
     return [section.replace("TRACE", str(program.SOURCE / "traces/gemm")) for section in sections]
 
 
-READ_ONCE = pytest.mark.xfail(
-    strict=True, reason="the GPUs on the bus are looked for at the start alone"
-)
-
-
-@READ_ONCE
 def test_a_new_gpu_is_read(machine):
     broken = machine("gemm,fed", *with_trace(NEW))
     broken.wait_until_fresh()
@@ -50,7 +43,6 @@ def test_a_new_gpu_is_read(machine):
     assert broken.ready() == (200, ["ready"])
 
 
-@READ_ONCE
 def test_a_gpu_that_is_pulled_is_gone_and_comes_back_elsewhere_with_its_sums(machine):
     broken = machine("gemm,fed", *with_trace(PULLED, BACK_ELSEWHERE))
     broken.wait_until_fresh()
@@ -73,7 +65,6 @@ def test_a_gpu_that_is_pulled_is_gone_and_comes_back_elsewhere_with_its_sums(mac
         broken.check_fresh([0, 1], readers.since_ns)
 
 
-@READ_ONCE
 def test_more_gpus_than_the_recorder_has_slots_for_make_a_larger_one(machine):
     broken = machine("gemm,fed", *with_trace(*[NEW] * 12))
     broken.wait_until_fresh()

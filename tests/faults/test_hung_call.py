@@ -7,7 +7,7 @@ Clears: by itself at the first call that returns; event for it, and its sums go 
 """
 
 import pytest
-from faulty import BROKEN_MS, CALL_DEADLINE_S, Readers, fault
+from faulty import BROKEN_MS, Readers, fault
 from program import is_running, wait_until
 
 SUM = "gpu_observed_seconds_total"
@@ -34,7 +34,7 @@ def test_the_gpu_is_left_alone_and_the_others_miss_at_most_a_second(machine, fun
     with Readers(broken) as readers:
         broken.break_it()
         told = broken.wait_for_event("timed_out", "GPU 1")
-        assert told["text"].startswith(f"{function} has not returned for {CALL_DEADLINE_S}")
+        assert told["text"].startswith(f"{function} has not returned for 0.")
         assert told["source"] == "supervisor"
         broken.wait_for_state(1, "timed_out")
         assert function in broken.why(1)

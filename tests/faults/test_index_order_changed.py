@@ -6,7 +6,6 @@ For: until the next look at what seldom changes
 Clears: by itself; nothing is read twice or mixed up
 """
 
-import pytest
 from faulty import BROKEN_MS, Readers
 from program import wait_until
 
@@ -27,7 +26,6 @@ def sums(machine) -> dict[str, float]:
     return {by_uuid[gpu]: value for gpu, value in machine.daemon.metrics("native")[SUM].items()}
 
 
-@pytest.mark.xfail(strict=True, reason="the index is asked for when a GPU is opened, and never again")
 def test_readings_stay_with_their_card_and_the_index_follows(machine):
     broken = machine("gemm,fed,synthetic", OTHER_ORDER)
     broken.wait_until_fresh()

@@ -83,6 +83,14 @@ Answer<Device> Device::identified(Device device) {
   return device;
 }
 
+bool Device::renumber() {
+  unsigned index = 0;
+  if (is_mig_ || call<Call::kDeviceGetIndex>(&index) != Return::kSuccess || index >= kMaxGpus) {
+    return false;
+  }
+  return std::exchange(index_, index) != index;
+}
+
 std::vector<Device> Device::mig_instances() {
   std::vector<Device> instances;
   unsigned current = 0;

@@ -63,6 +63,10 @@ class Device {
   // The MIG instances that it holds now; none unless MIG is on.
   std::vector<Device> mig_instances();
 
+  // Asks for its number, which is another one after the driver has ordered its GPUs anew. True: it
+  // has changed.
+  bool renumber();
+
   bool is_mig() const { return is_mig_; }
   const std::string& uuid() const { return uuid_; }
   const std::string& parent_uuid() const { return parent_uuid_; }  // of a MIG instance's GPU

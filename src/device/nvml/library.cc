@@ -140,6 +140,9 @@ std::int64_t Library::enter(Call call, const CallTrace& trace) {
 
 void Library::leave(const CallTrace& trace, std::int64_t begin_ns, abi::Return code) {
   if (trace.call != nullptr) trace.call->store(0, std::memory_order_release);
+  if (code == Return::kUninitialized || code == Return::kDriverNotLoaded) {
+    is_shut_.store(true, std::memory_order_relaxed);
+  }
   if (trace.tally == nullptr) return;
   // Only its own thread writes a tally: a load and a store are enough, and cheaper than an add.
   const auto add = [](std::atomic<std::uint64_t>& sum, std::uint64_t more) {

@@ -68,16 +68,21 @@ class Library {
   }
   bool has(Call call) { return symbol(call) != nullptr; }
 
+  // Whether a call has said that the driver was shut down or unloaded under us: nothing that was
+  // opened from it works any more, it has to be opened anew.
+  bool is_shut() const { return is_shut_.load(std::memory_order_relaxed); }
+
  private:
   Library() = default;
   void leave_out_longer_lists();
   void* symbol(Call call);
   static std::int64_t enter(Call call, const CallTrace& trace);
-  static void leave(const CallTrace& trace, std::int64_t begin_ns, abi::Return code);
+  void leave(const CallTrace& trace, std::int64_t begin_ns, abi::Return code);
 
   std::string path_;
   void* file_ = nullptr;
   bool is_initialised_ = false;
+  std::atomic<bool> is_shut_{false};
   Resolve resolve_;
   CallTrace trace_;
   // Null: not looked up yet; kMissing: looked up in vain.

@@ -242,6 +242,11 @@ void DeviceLanes::read_soon() {
   tickers_[kTotals].hurry(now);
 }
 
+void DeviceLanes::read_identity_soon() {
+  is_identity_due_ = true;
+  tickers_[kGauge].hurry(now_ns());
+}
+
 void DeviceLanes::run(Lane lane) {
   const std::int64_t cpu_before_ns = base::thread_cpu_ns();
   switch (lane) {

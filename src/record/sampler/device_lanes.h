@@ -40,12 +40,14 @@ class TallyBook {
 };
 
 // What the threads of one sampler share. Outlives them.
+class GpuRoster;
 struct Shared {
   const Options& options;
   recorder::File& file;
   EventLog& events;
   CpuAllowance& gpm_allowance;
   TallyBook& tallies;
+  GpuRoster* roster = nullptr;  // null: the GPUs' places are fixed
 };
 
 enum class DeviceKind { kGpu, kMigInstance };
@@ -88,6 +90,8 @@ class DeviceLanes {
 
   // The slow lane and the totals are due now.
   void read_soon();
+  // So is what identifies the device.
+  void read_identity_soon();
   // Processes in these GPU instances are listed by others' lanes.
   void leave_processes_to(std::vector<std::uint32_t> gpu_instances) {
     process_.leave_to(std::move(gpu_instances));

@@ -17,8 +17,8 @@ namespace {
 constexpr unsigned kWaitMs = 500;
 constexpr std::int64_t kErrorPauseNs = 1'000'000'000;
 
-void pass(const nvml::Event& event, std::span<const std::unique_ptr<GpuWatch>> gpus) {
-  for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
+void pass(const nvml::Event& event, const GpuList& gpus) {
+  for (GpuWatch* const gpu : gpus.all()) {
     if (gpu->has_handle(event.device)) return gpu->on_event(event);
   }
 }
@@ -32,8 +32,7 @@ void pause(std::int64_t duration_ns, const std::stop_token& stop) {
   never.wait_for(lock, stop, std::chrono::nanoseconds(duration_ns), [] { return false; });
 }
 
-void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                  const std::stop_token& stop) {
+void watch_events(nvml::EventSet& events, const GpuList& gpus, const std::stop_token& stop) {
   bool is_deaf = false;
   while (!stop.stop_requested()) {
     const nvml::Answer<std::optional<nvml::Event>> event = events.wait(kWaitMs);
@@ -52,15 +51,15 @@ void watch_events(nvml::EventSet& events, std::span<const std::unique_ptr<GpuWat
   }
 }
 
-void watch_pcie(nvml::Library& library, std::span<const std::unique_ptr<GpuWatch>> gpus,
-                const Shared& shared, Tally& tally, const std::stop_token& stop) {
+void watch_pcie(nvml::Library& library, const GpuList& gpus, const Shared& shared, Tally& tally,
+                const std::stop_token& stop) {
   // Not in the GPU's slot, where its own thread leaves them.
   recorder::DeviceSlot& crumbs = shared.file.device(
       shared.file.slots(catalog::Scope::kPart).at(static_cast<unsigned>(recorder::Part::kSampler)));
   while (!stop.stop_requested()) {
-    for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
+    for (GpuWatch* const gpu : gpus.all()) {
       if (!gpu->wants_pcie() || stop.stop_requested()) continue;
-      const GpuWatch::Place& place = gpu->place();
+      const GpuWatch::Place place = gpu->place();
       const nvml::CallTrace trace{.call = &crumbs.call,
                                   .since_ns = &crumbs.call_since_ns,
                                   .tally = &tally.calls(),

@@ -3,13 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/unique_fd.h"
+#include "record/sampler/gpu_roster.h"
+#include "record/sampler/unnamed_gpu.h"
 
 namespace everywatt::sampler {
 namespace {
@@ -22,6 +29,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kPowerCheckNs = 10 * kSecond;
 constexpr std::int64_t kSuspendedCheckNs = kSecond;
 constexpr std::int64_t kMigCheckNs = 10 * kSecond;
+constexpr std::int64_t kRenumberNs = 10 * kSecond;
 // No sleep is longer: a clock that jumps (suspend) and a lost wake-up cost no more than this.
 constexpr std::int64_t kLongestSleepNs = kSecond / 2;
 
@@ -57,9 +65,11 @@ GpuWatch::GpuWatch(const Shared& shared, const Place& place, std::unique_ptr<Dev
 void GpuWatch::attach(nvml::Library& library, nvml::EventSet* events) {
   library_ = &library;
   events_ = events;
-  condition_ = Condition::kClosed;
+  reset_condition();
   backoff_.succeed();
   is_driver_gone_.store(false, std::memory_order_relaxed);
+  wants_driver_anew_.store(false, std::memory_order_relaxed);
+  may_renew_driver_ = false;
 }
 
 void GpuWatch::detach() {
@@ -69,9 +79,15 @@ void GpuWatch::detach() {
     if (mig->is_begun()) mig->end(State::kNotRead);
   }
   if (lanes_->is_begun()) lanes_->end(State::kNotRead);
-  condition_ = Condition::kClosed;
+  reset_condition();
   library_ = nullptr;
   events_ = nullptr;
+}
+
+// What has nothing to do with the driver stays.
+void GpuWatch::reset_condition() {
+  if (condition_ == Condition::kGone || condition_ == Condition::kElsewhere) return;
+  condition_ = Condition::kClosed;
 }
 
 // A GPU that the kernel has powered down would wake up if its driver were asked anything.
@@ -83,7 +99,99 @@ bool GpuWatch::is_suspended() const {
   return status && base::trim(*status) == "suspended";
 }
 
+// A GPU that has fallen off the bus answers the kernel with all ones.
+bool GpuWatch::is_silent_on_bus() const {
+  if (place_.pci_address.empty()) return false;
+  const std::string path = fmt::format("{}/sys/bus/pci/devices/{}/config",
+                                       shared_.options.host_root, place_.pci_address);
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<unsigned char, 4> vendor{};
+  if (!fd.is_open() || ::pread(fd.get(), vendor.data(), vendor.size(), 0) != std::ssize(vendor)) {
+    return false;
+  }
+  return std::ranges::all_of(vendor, [](unsigned char byte) { return byte == 0xff; });
+}
+
+GpuWatch::Place GpuWatch::place() const {
+  const std::lock_guard lock(mutex_);
+  return place_;
+}
+
+void GpuWatch::set_present(bool is_present) {
+  if (is_present_.exchange(is_present, std::memory_order_acq_rel) != is_present) wake();
+}
+
+void GpuWatch::set_new() {
+  is_new_.store(true, std::memory_order_release);
+}
+
+void GpuWatch::move_to(const std::string& pci_address) {
+  {
+    const std::lock_guard lock(mutex_);
+    wished_address_ = pci_address;
+  }
+  set_present(!pci_address.empty());
+  wake();
+}
+
+std::optional<unsigned> GpuWatch::belongs_to() const {
+  const int place = belongs_to_.load(std::memory_order_acquire);
+  if (place < 0) return std::nullopt;
+  return static_cast<unsigned>(place);
+}
+
+void GpuWatch::renumber_soon() {
+  wants_number_.store(true, std::memory_order_relaxed);
+  wake();
+}
+
+void GpuWatch::take_place() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!wished_address_) return;
+    place_.pci_address = std::move(*wished_address_);
+    wished_address_.reset();
+  }
+  belongs_to_.store(-1, std::memory_order_release);
+  if (condition_ == Condition::kElsewhere) condition_ = Condition::kClosed;
+  if (!place_.pci_address.empty()) return;
+  // It was never anything but the way to another place.
+  condition_ = Condition::kGone;
+  was_lost_ = was_gone_ = false;
+  shared_.file.set_status(place_.slot, DeviceStatus::kUnused, shared_.options.clock());
+}
+
+// The kernel does not list it any more.
+void GpuWatch::leave(std::int64_t now_ns) {
+  wants_pcie_.store(false, std::memory_order_relaxed);
+  for (const auto& mig : migs_) {
+    if (!mig->is_begun()) continue;
+    mig->end(State::kLost);
+    shared_.file.set_status(mig->slot(), DeviceStatus::kGone, now_ns);
+  }
+  if (lanes_->is_begun()) lanes_->end(State::kLost);
+  set_status(DeviceStatus::kGone, now_ns);
+  shared_.events.add({.kind = EventKind::kGpuRemoved,
+                      .device = place_.slot,
+                      .text = fmt::format("removed from the machine: {}", place_.pci_address)});
+  condition_ = Condition::kGone;
+  was_lost_ = was_silent_ = false;
+  was_gone_ = true;
+}
+
+void GpuWatch::renumber(std::int64_t now_ns) {
+  const bool is_wanted = wants_number_.exchange(false, std::memory_order_relaxed);
+  if (!is_wanted && now_ns < renumbered_ns_ + kRenumberNs) return;
+  renumbered_ns_ = now_ns;
+  if (!lanes_->device().renumber()) return;
+  shared_.file.device(place_.slot).index.store(lanes_->device().index(), std::memory_order_release);
+  lanes_->read_identity_soon();
+}
+
 void GpuWatch::set_status(DeviceStatus status, std::int64_t now_ns) {
+  if (status != DeviceStatus::kOk) {
+    describe_unnamed_gpu(shared_.file, place_.slot, place_.number, place_.pci_address, now_ns);
+  }
   shared_.file.set_status(place_.slot, status, now_ns);
 }
 
@@ -94,7 +202,22 @@ void GpuWatch::try_open(std::int64_t now_ns) {
   nvml::Answer<nvml::Device> device =
       place_.pci_address.empty() ? nvml::Device::open_nth(*library_, place_.number, trace)
                                  : nvml::Device::open_at(*library_, place_.pci_address, trace);
-  if (!device) return close(device.error(), now_ns);
+  if (!device) {
+    if (device.error() == State::kLost && std::exchange(may_renew_driver_, false)) {
+      wants_driver_anew_.store(true, std::memory_order_relaxed);
+      return backoff_.fail(now_ns);
+    }
+    return close(device.error(), now_ns);
+  }
+  if (shared_.roster != nullptr && !place_.pci_address.empty()) {
+    if (const auto other = shared_.roster->find_absent(device->uuid());
+        other && *other != place_.number) {
+      condition_ = Condition::kElsewhere;
+      belongs_to_.store(static_cast<int>(*other), std::memory_order_release);
+      return;
+    }
+    shared_.roster->set_uuid(place_.number, device->uuid());
+  }
 
   slot.index.store(device->index(), std::memory_order_release);
   const nvml::abi::Device handle = device->handle();
@@ -103,17 +226,27 @@ void GpuWatch::try_open(std::int64_t now_ns) {
   faults_.begin(lanes_->begun_as(), now_ns);
   handle_.store(handle, std::memory_order_release);
   if (events_ != nullptr) static_cast<void>(events_->watch(lanes_->device()));
-  if (std::exchange(was_lost_, false)) {
-    shared_.events.add(
-        {.kind = EventKind::kGpuBack, .device = place_.slot, .text = "the GPU can be read again"});
-  }
+  tell_opened();
   condition_ = Condition::kOpen;
+  renumbered_ns_ = now_ns;
   migs_checked_ns_ = 0;
   backoff_.succeed();
 }
 
+void GpuWatch::tell_opened() {
+  const bool was_lost = std::exchange(was_lost_, false);
+  if (std::exchange(was_gone_, false)) {
+    shared_.events.add({.kind = EventKind::kGpuAdded,
+                        .device = place_.slot,
+                        .text = fmt::format("added to the machine: {}", place_.pci_address)});
+  } else if (was_lost) {
+    shared_.events.add(
+        {.kind = EventKind::kGpuBack, .device = place_.slot, .text = "the GPU can be read again"});
+  }
+}
+
 void GpuWatch::close(State why, std::int64_t now_ns) {
-  handle_.store(nullptr, std::memory_order_release);
+  // Its handle stays: what the driver tells of it now is why it is lost.
   wants_pcie_.store(false, std::memory_order_relaxed);
   for (const auto& mig : migs_) {
     if (!mig->is_begun()) continue;
@@ -131,10 +264,30 @@ void GpuWatch::close(State why, std::int64_t now_ns) {
   }
   condition_ = Condition::kClosed;
   backoff_.fail(now_ns);
+  if (library_ != nullptr && library_->is_shut()) {
+    is_driver_gone_.store(true, std::memory_order_relaxed);
+  }
+}
+
+// Whether the kernel lists it, and there is no other place for it.
+bool GpuWatch::is_to_be_read(std::int64_t now_ns) {
+  take_place();
+  if (!is_present()) {
+    if (condition_ != Condition::kGone) leave(now_ns);
+    return false;
+  }
+  if (condition_ == Condition::kGone || is_new_.exchange(false, std::memory_order_acq_rel)) {
+    condition_ = Condition::kClosed;
+    backoff_.succeed();
+    power_checked_ns_ = 0;
+    may_renew_driver_ = was_gone_ = true;
+  }
+  return condition_ != Condition::kElsewhere;
 }
 
 void GpuWatch::run_due() {
   const std::int64_t now_ns = shared_.options.clock();
+  if (!is_to_be_read(now_ns)) return;
   if (now_ns >= power_checked_ns_) {
     const bool is_asleep = is_suspended();
     power_checked_ns_ = now_ns + (is_asleep ? kSuspendedCheckNs : kPowerCheckNs);
@@ -153,10 +306,16 @@ void GpuWatch::run_due() {
   if (condition_ == Condition::kSuspended) return;
   if (condition_ == Condition::kClosed) {
     if (!backoff_.is_due(now_ns)) return;
+    if (was_lost_ && is_silent_on_bus()) {
+      was_silent_ = true;
+      return backoff_.fail(now_ns);
+    }
+    if (std::exchange(was_silent_, false)) may_renew_driver_ = true;
     try_open(now_ns);
     if (condition_ != Condition::kOpen) return;
   }
   take_wishes();
+  renumber(now_ns);
   State state = now_ns >= migs_checked_ns_ ? refresh_migs(now_ns) : State::kOk;
   if (state == State::kOk) state = lanes_->run_due();
   if (state != State::kOk) {
@@ -176,6 +335,9 @@ void GpuWatch::take_wishes() {
 
 std::int64_t GpuWatch::next_ns() const {
   switch (condition_) {
+    case Condition::kGone:
+    case Condition::kElsewhere:
+      return shared_.options.clock() + kLongestSleepNs;
     case Condition::kSuspended:
       return power_checked_ns_;
     case Condition::kClosed:

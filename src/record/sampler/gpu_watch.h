@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -47,6 +48,20 @@ class GpuWatch {
   void read_all();
   void take_gpm();
 
+  // Whether the kernel lists it. One that is not listed is `gone`, and its driver is not asked.
+  void set_present(bool is_present);
+  bool is_present() const { return is_present_.load(std::memory_order_acquire); }
+  // It is a GPU that was plugged in just now.
+  void set_new();
+  // The GPU of this place is at that address now. Empty: the place is free.
+  void move_to(const std::string& pci_address);
+  // The place where the GPU belongs that was found here: it has another address than before.
+  std::optional<unsigned> belongs_to() const;
+  // The GPU's number is asked for soon: the order may have changed.
+  void renumber_soon();
+  // The driver does not know the GPU that has come to the bus since the driver was opened.
+  bool wants_driver_anew() const { return wants_driver_anew_.load(std::memory_order_relaxed); }
+
   // Whether the driver said that it was shut down under us.
   bool is_driver_gone() const { return is_driver_gone_.load(std::memory_order_relaxed); }
   // True when the blocking PCIe call has to be made for it.
@@ -58,15 +73,25 @@ class GpuWatch {
   void on_event(const nvml::Event& event);
 
   DeviceLanes& lanes() { return *lanes_; }
-  const Place& place() const { return place_; }
+  Place place() const;
+  unsigned number() const { return place_.number; }
+  std::uint32_t slot() const { return place_.slot; }
 
  private:
-  enum class Condition { kClosed, kOpen, kSuspended };
+  // kElsewhere: the GPU here belongs to another place.
+  enum class Condition { kClosed, kOpen, kSuspended, kGone, kElsewhere };
 
   GpuWatch(const Shared& shared, const Place& place, std::unique_ptr<DeviceLanes> lanes,
            recorder::Writer faults);
   bool is_suspended() const;
+  void reset_condition();
+  bool is_silent_on_bus() const;
+  bool is_to_be_read(std::int64_t now_ns);
+  void take_place();
+  void leave(std::int64_t now_ns);
   void try_open(std::int64_t now_ns);
+  void tell_opened();
+  void renumber(std::int64_t now_ns);
   void close(catalog::State why, std::int64_t now_ns);
   void set_status(recorder::DeviceStatus status, std::int64_t now_ns);
   void take_wishes();
@@ -76,7 +101,7 @@ class GpuWatch {
   void wake();
 
   const Shared shared_;
-  const Place place_;
+  Place place_;  // its address is changed by the thread of run_due(), under mutex_
   const std::unique_ptr<DeviceLanes> lanes_;
   FaultCounts faults_;
 
@@ -88,6 +113,10 @@ class GpuWatch {
   std::int64_t migs_checked_ns_ = 0;
   std::vector<std::unique_ptr<DeviceLanes>> migs_;  // one a MIG slot that was ever used
   bool was_lost_ = false;                           // and an event has said so
+  bool was_gone_ = false;
+  bool was_silent_ = false;
+  bool may_renew_driver_ = false;  // it came to the bus after the driver was opened
+  std::int64_t renumbered_ns_ = 0;
 
   std::atomic<nvml::abi::Device> handle_{nullptr};
   std::atomic<bool> wants_pcie_{false};
@@ -95,9 +124,15 @@ class GpuWatch {
   // What the event thread asks for.
   std::atomic<bool> wants_rows_{false};
   std::atomic<bool> wants_migs_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any woken_;
-  bool is_woken_ = false;  // guarded by mutex_
+  bool is_woken_ = false;                      // guarded by mutex_
+  std::optional<std::string> wished_address_;  // guarded by mutex_
+  std::atomic<bool> is_present_{true};
+  std::atomic<bool> is_new_{false};
+  std::atomic<bool> wants_number_{false};
+  std::atomic<bool> wants_driver_anew_{false};
+  std::atomic<int> belongs_to_{-1};
 };
 
 }  // namespace everywatt::sampler

@@ -12,8 +12,10 @@
 
 #include "base/log.h"
 #include "record/sampler/event_watch.h"
-#include "record/sampler/gpu_watch.h"
+#include "record/sampler/gpu_list.h"
+#include "record/sampler/gpu_roster.h"
 #include "record/sampler/self_row.h"
+#include "record/sampler/unnamed_gpu.h"
 
 namespace everywatt::sampler {
 namespace {
@@ -28,6 +30,8 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 // Between two GPM samples of which a refresh has to lie, with room for its jitter.
 constexpr std::int64_t kGpmWindowNs = 250'000'000;
 constexpr unsigned kMaxLeases = 4;
+// How often the bus is looked at.
+constexpr std::int64_t kBusNs = 3 * kSecond;
 
 std::uint32_t part_slot(const recorder::File& file) {
   return file.slots(Scope::kPart).at(static_cast<unsigned>(Part::kSampler));
@@ -44,15 +48,28 @@ struct Sampler::Parts {
         allowance(options.gpm_cpu_ratio, options.clock()),
         own_tally(tallies.add()),
         pcie_tally(tallies.add()),
-        self(self_writer) {}
+        roster(to),
+        self(self_writer),
+        bus(options.list_gpus ? options.list_gpus() : options.pci_addresses) {}
 
-  base::Status add_gpus(std::vector<std::string> addresses);
+  base::Status add_gpus(const std::vector<std::string>& addresses);
+  base::Result<GpuWatch*> add_gpu(const std::string& address);
+  base::Result<GpuWatch*> watch_place(unsigned number, const std::string& address);
+  void mark_absent();
+  std::vector<GpuWatch*> follow_bus(std::int64_t now_ns);
+  GpuWatch* follow_move(GpuWatch& gpu);
+  void note_back(const nvml::Library& library);
+  bool is_renewal_wanted() const;
   nvml::CallTrace node_trace();
   base::Result<std::unique_ptr<nvml::Library>> open_library();
   void note_absent(const base::Error& error);
+  void tell_absent(const base::Error& error);
   // Adds the GPUs that NVML knows, when nobody said which there are.
   void enumerate(nvml::Library& library);
+  // Whether it shows GPUs. Where it never did, GPUs are what the driver says.
+  bool is_bus_known() const { return !bus.empty() || !options.pci_addresses.empty(); }
   bool is_driver_gone() const;
+  bool is_to_end() const { return is_slot_missing && options.no_slot == Options::NoSlot::kEnd; }
   void work(nvml::Library& library, const std::stop_token& stop);
   void keep_house(std::int64_t now_ns);
 
@@ -64,30 +81,130 @@ struct Sampler::Parts {
   // One a thread and not one a start: a driver that is not there is tried for ever.
   Tally& own_tally;
   Tally& pcie_tally;
+  GpuRoster roster;
   SelfRow self;
-  const Shared shared{options, file, events, allowance, tallies};
-  std::mutex gpus_mutex;  // guards the growth of `gpus` against lease()
-  std::vector<std::unique_ptr<GpuWatch>> gpus;
-  bool is_absence_known = false;  // an event and a line of log told it
+  const Shared shared{options, file, events, allowance, tallies, &roster};
+  GpuList gpus;
+  std::vector<std::string> bus;  // the addresses when it was looked at last
+  std::int64_t bus_seen_ns = 0;
+  bool is_slot_missing = false;
+  std::string absence;  // as an event and a line of log told it; "": the driver is there
 };
 
-base::Status Sampler::Parts::add_gpus(std::vector<std::string> addresses) {
-  const std::vector<std::uint32_t> slots = file.slots(Scope::kGpu);
-  if (addresses.size() > slots.size()) {
-    base::log(base::LogLevel::kWarning,
-              fmt::format("{} GPUs, but the recorder has room for {}: the last ones are not read",
-                          addresses.size(), slots.size()));
-    addresses.resize(slots.size());
-  }
-  for (unsigned i = 0; i < addresses.size(); ++i) {
-    if (std::ranges::find(options.fenced, i) != options.fenced.end()) continue;
-    auto gpu = GpuWatch::open(
-        shared, {.pci_address = std::move(addresses[i]), .number = i, .slot = slots[i]});
-    if (!gpu) return std::unexpected(std::move(gpu.error()));
-    const std::lock_guard lock(gpus_mutex);
-    gpus.push_back(std::move(*gpu));
+base::Status Sampler::Parts::add_gpus(const std::vector<std::string>& addresses) {
+  for (const std::string& address : addresses) {
+    if (auto gpu = add_gpu(address); !gpu) return std::unexpected(std::move(gpu.error()));
   }
   return {};
+}
+
+// Null: it is left alone, or there is no slot for it.
+base::Result<GpuWatch*> Sampler::Parts::add_gpu(const std::string& address) {
+  const std::int64_t now_ns = options.clock();
+  const std::optional<unsigned> number = roster.take(address, now_ns);
+  if (!number) {
+    if (!std::exchange(is_slot_missing, true)) {
+      base::log(base::LogLevel::kWarning,
+                fmt::format("the recorder has room for {} GPUs: {} is not read", roster.size(),
+                            address.empty() ? "another one" : address));
+    }
+    return nullptr;
+  }
+  if (std::ranges::find(options.fenced, *number) != options.fenced.end()) {
+    describe_unnamed_gpu(file, file.slots(Scope::kGpu)[*number], *number, address, now_ns);
+    return nullptr;
+  }
+  return watch_place(*number, address);
+}
+
+base::Result<GpuWatch*> Sampler::Parts::watch_place(unsigned number, const std::string& address) {
+  if (GpuWatch* const gpu = gpus.find(number)) {
+    gpu->move_to(address);
+    return nullptr;
+  }
+  auto gpu = GpuWatch::open(
+      shared, {.pci_address = address, .number = number, .slot = file.slots(Scope::kGpu)[number]});
+  if (!gpu) return std::unexpected(std::move(gpu.error()));
+  return &gpus.add(std::move(*gpu));
+}
+
+// What an earlier sampler read and the bus does not show any more.
+void Sampler::Parts::mark_absent() {
+  if (!is_bus_known()) return;
+  const std::vector<std::uint32_t> slots = file.slots(Scope::kGpu);
+  for (unsigned number = 0; number < roster.size(); ++number) {
+    const std::string address = roster.address(number);
+    const auto status = static_cast<DeviceStatus>(file.device(slots[number]).status.load());
+    if (address.empty() || status == DeviceStatus::kUnused ||
+        std::ranges::find(bus, address) != bus.end()) {
+      continue;
+    }
+    roster.set_present(number, false, options.clock());
+    if (gpus.find(number) != nullptr) continue;  // its own thread says so
+    file.set_status(slots[number], DeviceStatus::kGone, options.clock());
+    for (const std::uint32_t mig : file.slots(Scope::kGpu, slots[number])) {
+      if (file.device(mig).status.load() == static_cast<std::uint64_t>(DeviceStatus::kUnused)) {
+        continue;
+      }
+      file.set_status(mig, DeviceStatus::kGone, options.clock());
+    }
+  }
+}
+
+// GPUs that have come and gone since the last time. Those that are new are not attached yet.
+std::vector<GpuWatch*> Sampler::Parts::follow_bus(std::int64_t now_ns) {
+  std::vector<GpuWatch*> added;
+  for (GpuWatch* const gpu : gpus.all()) {
+    if (!gpu->belongs_to()) continue;
+    if (GpuWatch* const moved = follow_move(*gpu)) added.push_back(moved);
+  }
+  if (!options.list_gpus || now_ns < bus_seen_ns + kBusNs) return added;
+  bus_seen_ns = now_ns;
+  std::vector<std::string> now = options.list_gpus();
+  if (now == bus) return added;
+  const std::vector<std::string> before = std::exchange(bus, std::move(now));
+  const auto is_in = [](const std::vector<std::string>& list, const std::string& address) {
+    return std::ranges::find(list, address) != list.end();
+  };
+  for (GpuWatch* const gpu : gpus.all()) {
+    const std::string address = gpu->place().pci_address;
+    if (address.empty()) continue;
+    roster.set_present(gpu->number(), is_in(bus, address), now_ns);
+    gpu->set_present(is_in(bus, address));
+    gpu->renumber_soon();
+  }
+  mark_absent();
+  for (const std::string& address : bus) {
+    if (is_in(before, address)) continue;
+    const auto all = gpus.all();
+    if (std::ranges::any_of(all,
+                            [&](GpuWatch* gpu) { return gpu->place().pci_address == address; }))
+      continue;
+    auto gpu = add_gpu(address);
+    if (!gpu) base::log(base::LogLevel::kError, gpu.error().message);
+    if (!gpu || *gpu == nullptr) continue;
+    (*gpu)->set_new();
+    added.push_back(*gpu);
+  }
+  return added;
+}
+
+// A GPU that was found at another address goes back to the place that it had.
+GpuWatch* Sampler::Parts::follow_move(GpuWatch& gpu) {
+  const unsigned home = *gpu.belongs_to();
+  const std::string address = gpu.place().pci_address;
+  roster.move(gpu.number(), home);
+  gpu.move_to("");
+  auto moved = watch_place(home, address);
+  if (!moved) base::log(base::LogLevel::kError, moved.error().message);
+  if (!moved || *moved == nullptr) return nullptr;
+  (*moved)->set_new();
+  return *moved;
+}
+
+bool Sampler::Parts::is_renewal_wanted() const {
+  const auto all = gpus.all();
+  return std::ranges::any_of(all, [](const GpuWatch* gpu) { return gpu->wants_driver_anew(); });
 }
 
 // What concerns no GPU - the library's start and end, the wait for events - leaves its breadcrumb
@@ -110,27 +227,56 @@ base::Result<std::unique_ptr<nvml::Library>> Sampler::Parts::open_library() {
 }
 
 void Sampler::Parts::enumerate(nvml::Library& library) {
-  if (!options.pci_addresses.empty() || !gpus.empty()) return;
+  if (is_bus_known() || !gpus.is_empty()) return;
   const nvml::Answer<unsigned> count = nvml::Device::count(library, node_trace());
   if (!count) return;
-  const base::Status added = add_gpus(std::vector<std::string>(*count));
-  if (!added) base::log(base::LogLevel::kError, added.error().message);
+  for (unsigned number = 0; number < std::min(*count, roster.size()); ++number) {
+    if (std::ranges::find(options.fenced, number) != options.fenced.end()) continue;
+    if (const auto gpu = watch_place(number, ""); !gpu) {
+      return base::log(base::LogLevel::kError, gpu.error().message);
+    }
+  }
 }
 
 void Sampler::Parts::note_absent(const base::Error& error) {
-  for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
-    file.set_status(gpu->place().slot, DeviceStatus::kFailed, options.clock());
+  for (GpuWatch* const gpu : gpus.all()) {
+    const GpuWatch::Place place = gpu->place();
+    const std::int64_t now_ns = options.clock();
+    describe_unnamed_gpu(file, place.slot, place.number, place.pci_address, now_ns);
+    file.set_status(place.slot, gpu->is_present() ? DeviceStatus::kFailed : DeviceStatus::kGone,
+                    now_ns);
   }
-  if (std::exchange(is_absence_known, true)) return;
+  tell_absent(error);
+}
+
+// Once, and again when it is for another reason.
+void Sampler::Parts::tell_absent(const base::Error& error) {
+  if (std::exchange(absence, error.message) == error.message) return;
   base::log(base::LogLevel::kWarning, error.message);
+  std::string text = error.message;
+  // What to do is worth more than a part of it.
+  const std::size_t room = catalog::metric(catalog::MetricId::event_text).text_cells * 8 - 1;
+  if (!error.hint.empty() && text.size() + 2 + error.hint.size() <= room) {
+    text += "; " + error.hint;
+  }
   const std::vector<std::uint32_t> nodes = file.slots(Scope::kNode);
   events.add({.kind = EventKind::kDriverAbsent,
               .device = nodes.empty() ? 0 : nodes.front(),
-              .text = error.message});
+              .text = std::move(text)});
+}
+
+void Sampler::Parts::note_back(const nvml::Library& library) {
+  if (std::exchange(absence, "").empty()) return;
+  base::log(base::LogLevel::kNotice, "the driver is there: " + library.path());
+  const std::vector<std::uint32_t> nodes = file.slots(Scope::kNode);
+  events.add({.kind = EventKind::kDriverBack,
+              .device = nodes.empty() ? 0 : nodes.front(),
+              .text = "the driver can be used again: " + library.path()});
 }
 
 bool Sampler::Parts::is_driver_gone() const {
-  return std::ranges::any_of(gpus, [](const auto& gpu) { return gpu->is_driver_gone(); });
+  const auto all = gpus.all();
+  return std::ranges::any_of(all, [](const GpuWatch* gpu) { return gpu->is_driver_gone(); });
 }
 
 void Sampler::Parts::keep_house(std::int64_t now_ns) {
@@ -147,32 +293,36 @@ void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
       event_set.emplace(std::move(*opened));
     }
   }
+  nvml::EventSet* const set = event_set ? &*event_set : nullptr;
   std::vector<std::jthread> threads;
-  for (const std::unique_ptr<GpuWatch>& gpu : gpus) {
-    gpu->attach(library, event_set ? &*event_set : nullptr);
-    threads.emplace_back([&gpu = *gpu](const std::stop_token& own) { gpu.run(own); });
-  }
-  if (event_set) {
-    threads.emplace_back(
-        [&, this](const std::stop_token& own) { watch_events(*event_set, gpus, own); });
+  const auto begin = [&](GpuWatch& gpu) {
+    gpu.attach(library, set);
+    threads.emplace_back([&gpu](const std::stop_token& own) { gpu.run(own); });
+  };
+  for (GpuWatch* const gpu : gpus.all())
+    begin(*gpu);
+  if (set != nullptr) {
+    threads.emplace_back([&, this](const std::stop_token& own) { watch_events(*set, gpus, own); });
   }
   threads.emplace_back([&, this](const std::stop_token& own) {
     watch_pcie(library, gpus, shared, pcie_tally, own);
   });
 
   Ticker ticker(kSecond, 0, options.clock());
-  while (!stop.stop_requested() && !is_driver_gone()) {
+  while (!stop.stop_requested() && !is_driver_gone() && !is_renewal_wanted() && !is_to_end()) {
     const std::int64_t now_ns = options.clock();
     if (ticker.is_due(now_ns)) {
       ticker.take(now_ns);
       keep_house(now_ns);
+      for (GpuWatch* const gpu : follow_bus(now_ns))
+        begin(*gpu);
     }
     pause(std::min(ticker.next_ns() - options.clock(), kSecond), stop);
   }
   for (std::jthread& thread : threads)
     thread.request_stop();
   threads.clear();
-  for (const std::unique_ptr<GpuWatch>& gpu : gpus)
+  for (GpuWatch* const gpu : gpus.all())
     gpu->detach();
 }
 
@@ -188,13 +338,14 @@ base::Result<std::unique_ptr<Sampler>> Sampler::open(const Options& options, rec
   auto self = file.writer(part_slot(file), Lane::kSampling);
   if (!self) return std::unexpected(std::move(self.error()));
   auto parts = std::make_unique<Parts>(options, file, *events, *self);
-  if (base::Status added = parts->add_gpus(options.pci_addresses); !added) {
+  if (base::Status added = parts->add_gpus(parts->bus); !added) {
     return std::unexpected(std::move(added.error()));
   }
+  parts->mark_absent();
   return std::unique_ptr<Sampler>(new Sampler(std::move(parts)));
 }
 
-void Sampler::run(const std::stop_token& stop) {
+Sampler::Ended Sampler::run(const std::stop_token& stop) {
   Parts& parts = *parts_;
   recorder::PartSlot& part = parts.file.part(Part::kSampler);
   const std::int64_t started_ns = parts.options.clock();
@@ -202,11 +353,14 @@ void Sampler::run(const std::stop_token& stop) {
   part.started_ns.store(static_cast<std::uint64_t>(started_ns), std::memory_order_release);
   while (!stop.stop_requested()) {
     parts.keep_house(parts.options.clock());
+    if (parts.is_to_end()) return Ended::kNoSlotLeft;
     auto library = parts.open_library();
     if (library) {
-      parts.is_absence_known = false;
+      parts.note_back(**library);
       parts.work(**library, stop);
       library->reset();
+      // A GPU that was plugged in meanwhile: the others wait for it.
+      if (parts.is_renewal_wanted() || parts.is_to_end()) continue;
       if (!stop.stop_requested()) base::log(base::LogLevel::kNotice, "the driver went away");
     } else {
       parts.note_absent(library.error());
@@ -214,19 +368,20 @@ void Sampler::run(const std::stop_token& stop) {
     const std::int64_t until_ns = parts.options.clock() + parts.options.retry_ns;
     while (!stop.stop_requested() && parts.options.clock() < until_ns) {
       parts.keep_house(parts.options.clock());
+      parts.follow_bus(parts.options.clock());
       pause(std::min(until_ns - parts.options.clock(), kSecond), stop);
     }
   }
+  return Ended::kStopped;
 }
 
 bool Sampler::lease(std::uint32_t device, std::int64_t until_ns) {
-  const std::lock_guard lock(parts_->gpus_mutex);
   const std::int64_t now_ns = parts_->options.clock();
   GpuWatch* wanted = nullptr;
   unsigned others = 0;
-  for (const std::unique_ptr<GpuWatch>& gpu : parts_->gpus) {
-    if (gpu->place().slot == device) {
-      wanted = gpu.get();
+  for (GpuWatch* const gpu : parts_->gpus.all()) {
+    if (gpu->slot() == device) {
+      wanted = gpu;
     } else if (gpu->lanes().policy().leased_until_ns() > now_ns) {
       ++others;
     }
@@ -246,12 +401,12 @@ base::Status Sampler::read_once() {
   Parts& parts = *parts_;
   auto library = parts.open_library();
   if (!library) return std::unexpected(std::move(library.error()));
-  for (const std::unique_ptr<GpuWatch>& gpu : parts.gpus) {
+  for (GpuWatch* const gpu : parts.gpus.all()) {
     gpu->attach(**library, nullptr);
     gpu->read_all();
   }
   pause(kGpmWindowNs, std::stop_token{});
-  for (const std::unique_ptr<GpuWatch>& gpu : parts.gpus) {
+  for (GpuWatch* const gpu : parts.gpus.all()) {
     gpu->take_gpm();
     gpu->detach();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -37,11 +38,18 @@ enum class GpmPace {
 
 struct Options {
   nvml::LibraryOptions library;
-  // The GPUs' PCI addresses as sysfs writes them ("0000:06:00.0"); GPU i takes the i-th GPU slot of
-  // the file. Empty: the GPUs that NVML enumerates, which may touch one that hangs.
+  // The GPUs' PCI addresses as sysfs writes them ("0000:06:00.0"). A GPU takes the slot that it had
+  // before, else the next free one. Empty: the GPUs that NVML enumerates, which may touch one that
+  // hangs.
   std::vector<std::string> pci_addresses;
-  // Places in that list which are not touched at all: their calls hang. Their status is kept.
+  // The same list as it is now, for GPUs that come and go; called every 3 s by the thread of run().
+  // Null: the list above stays.
+  std::function<std::vector<std::string>()> list_gpus;
+  // Places (GPU slots, counted from 0) which are not touched at all: their calls hang. Their status
+  // is kept.
   std::vector<std::uint32_t> fenced;
+  // Whether run() ends when there is a GPU without a slot, so that somebody can make a larger file.
+  enum class NoSlot { kLeaveUnread, kEnd } no_slot = NoSlot::kLeaveUnread;
   // False: the driver's events are not waited for; the wait hangs.
   bool has_events = true;
   // Where /sys of the host is seen; "" is the real one.
@@ -98,8 +106,9 @@ class Sampler {
 
   // Works until asked to stop, then returns within a second unless a driver call hangs. A missing
   // library or driver, lost GPUs and failing calls are recorded and tried again: it never gives up.
-  // Lets go of the driver before it returns; may be called again (drain, resume).
-  void run(const std::stop_token& stop);
+  // Lets go of the driver before it returns; may be called again.
+  enum class Ended { kStopped, kNoSlotLeft };
+  Ended run(const std::stop_token& stop);
 
   // Reads GPM of the GPU in that device slot at the fast pace until then (boottime). Any thread; a
   // later time wins. At most 4 GPUs have one at once: false when that is so or the slot is no

@@ -108,13 +108,15 @@ TEST_F(SamplerTest, AbsentLibraryIsToldOnceAndTriedAgain) {
   run_until([&] {
     if (!is_there && !event_lines().empty()) {
       EXPECT_EQ(status_of(0), DeviceStatus::kFailed);
+      EXPECT_EQ(row(slot(0), Lane::kOnce).text(MetricId::gpu_pci_address), "00000000:01:00.0");
       std::filesystem::create_symlink(library_options().path, options_.library.path);
       is_there = true;
     }
     return row_count(slot(0), Lane::kGauge) > 0;
   });
   EXPECT_EQ(status_of(0), DeviceStatus::kOk);
-  EXPECT_THAT(event_lines(), ElementsAre(HasSubstr("driver_absent 0 no usable NVIDIA library")));
+  EXPECT_THAT(event_lines(), ElementsAre(HasSubstr("driver_absent 0 no usable NVIDIA library"),
+                                         HasSubstr("driver_back 0 the driver can be used again")));
 }
 
 // A driver that is not there is tried for days.
@@ -153,6 +155,7 @@ TEST_F(SamplerTest, FencedGpuIsNotTouched) {
   run_until([this] { return row_count(slot(1), Lane::kGauge) > 0; });
   EXPECT_EQ(status_of(0), DeviceStatus::kTimedOut);
   EXPECT_EQ(row_count(slot(0), Lane::kGauge), 0u);
+  EXPECT_EQ(row(slot(0), Lane::kOnce).text(MetricId::gpu_pci_address), "00000000:01:00.0");
 }
 
 TEST_F(SamplerTest, SamplerTellsHowItKeepsUp) {
