@@ -58,6 +58,7 @@ struct Sampler::Parts {
   void mark_absent();
   std::vector<GpuWatch*> follow_bus(std::int64_t now_ns);
   GpuWatch* follow_move(GpuWatch& gpu);
+  void watch_known();
   void note_back(const nvml::Library& library);
   bool is_renewal_wanted() const;
   nvml::CallTrace node_trace();
@@ -228,11 +229,27 @@ base::Result<std::unique_ptr<nvml::Library>> Sampler::Parts::open_library() {
 
 void Sampler::Parts::enumerate(nvml::Library& library) {
   if (is_bus_known() || !gpus.is_empty()) return;
+  if (!options.fenced.empty()) return watch_known();
   const nvml::Answer<unsigned> count = nvml::Device::count(library, node_trace());
   if (!count) return;
   for (unsigned number = 0; number < std::min(*count, roster.size()); ++number) {
     if (std::ranges::find(options.fenced, number) != options.fenced.end()) continue;
     if (const auto gpu = watch_place(number, ""); !gpu) {
+      return base::log(base::LogLevel::kError, gpu.error().message);
+    }
+  }
+}
+
+// The driver's own count, and a GPU's number in it, may touch GPUs that hang: those that were read
+// before have addresses.
+void Sampler::Parts::watch_known() {
+  for (unsigned number = 0; number < roster.size(); ++number) {
+    const std::string address = roster.address(number);
+    if (address.empty() || std::ranges::find(options.fenced, number) != options.fenced.end()) {
+      continue;
+    }
+    roster.set_present(number, true, options.clock());
+    if (const auto gpu = watch_place(number, address); !gpu) {
       return base::log(base::LogLevel::kError, gpu.error().message);
     }
   }

@@ -158,6 +158,22 @@ TEST_F(SamplerTest, FencedGpuIsNotTouched) {
   EXPECT_EQ(row(slot(0), Lane::kOnce).text(MetricId::gpu_pci_address), "00000000:01:00.0");
 }
 
+// Counting GPUs, and finding one by its number, may touch the one that hangs.
+TEST_F(SamplerTest, FencedGpuIsNotTouchedWhereTheKernelShowsNoGpusEither) {
+  make(device("gemm") + device("fed"), 2);
+  options_.pci_addresses.clear();
+  run_until([this] { return row_count(slot(1), Lane::kOnce) > 0; });
+  const std::uint64_t rows = row_count(slot(0), Lane::kGauge);
+  const std::uint64_t others = row_count(slot(1), Lane::kGauge);
+  const std::uint64_t counts = playhead().calls("nvmlDeviceGetCount_v2");
+  const std::uint64_t numbers = playhead().calls("nvmlDeviceGetHandleByIndex_v2");
+  options_.fenced = {0};
+  run_until([&] { return row_count(slot(1), Lane::kGauge) > others + 2; });
+  EXPECT_EQ(row_count(slot(0), Lane::kGauge), rows);
+  EXPECT_EQ(playhead().calls("nvmlDeviceGetCount_v2"), counts);
+  EXPECT_EQ(playhead().calls("nvmlDeviceGetHandleByIndex_v2"), numbers);
+}
+
 TEST_F(SamplerTest, SamplerTellsHowItKeepsUp) {
   make(device("gemm"), 1);
   const std::uint32_t part = file_->slots(catalog::Scope::kPart)[1];
