@@ -154,6 +154,13 @@ TEST(Config, AFileThatIsNoTomlIsNamedWithItsLine) {
   EXPECT_THAT(read("[lanes]\nslow_seconds = \n").faults, ElementsAre(HasSubstr("e.toml:2: ")));
 }
 
+// toml++ asserts on it.
+TEST(Config, ATableWithoutANameIsNamedWithItsLine) {
+  EXPECT_THAT(read("[lanes]\n[\n").faults, ElementsAre("e.toml:2: a '[' that no name follows"));
+  EXPECT_THAT(read("[,\n").faults, ElementsAre("e.toml:1: a '[' that no name follows"));
+  EXPECT_THAT(set("[,=3").faults, ElementsAre("--set: '[,=3' is not key=value"));
+}
+
 // P008: polling faster than the source refreshes gives invented numbers.
 TEST(Config, PeriodsBelowTheSourcesRefreshAreRaisedAndSaid) {
   const ConfigReading reading = read("[lanes]\ngauge_seconds = 0.001\n");

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cmath>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "base/fuzz_target.h"
 #include "base/text.h"
@@ -24,7 +24,7 @@ JUDGE inline bool is_name(std::string_view text) {
 // Cuts {name="value",...} off the text; false when it is none.
 JUDGE inline bool take_labels(std::string_view& text) {
   if (!text.starts_with('{')) return true;
-  std::set<std::string_view> names;
+  std::unordered_set<std::string_view> names;
   do {
     text.remove_prefix(1);
     const std::size_t equals = text.find("=\"");
@@ -55,8 +55,8 @@ JUDGE inline bool is_number(std::string_view text) {
 // of two samples with the same name and labels.
 JUDGE inline void check_exposition(std::string_view text) {
   CHECK(text.empty() || text.ends_with('\n'));
-  std::set<std::string_view> families;
-  std::set<std::string_view> samples;
+  std::unordered_set<std::string_view> families;
+  std::unordered_set<std::string_view> samples;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
