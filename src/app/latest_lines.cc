@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/messages.h"
 #include "app/selection.h"
 #include "app/shown_value.h"
@@ -19,10 +22,34 @@ LatestLine read_line(const view::View& view, const view::Device& device, catalog
                      unsigned instance) {
   LatestLine line{.device = device, .id = id, .instance = instance, .latest = {}, .text = {}};
   line.latest = view.latest(device.slot, id, instance);
+  line.names_instance = catalog::metric(id).instances > 1 && line.latest.is_ok();
   if (catalog::metric(id).type == catalog::Type::kText && instance == 0) {
     line.text = view.text(device.slot, id);
   }
   return line;
+}
+
+// Not one that the device does not have: one that it has and that could not be read.
+bool is_failed(const LatestLine& line) {
+  const catalog::State state = line.latest.reading.state;
+  return line.latest.absence == view::Absence::kState &&
+         (state == catalog::State::kFailed || state == catalog::State::kInvalid);
+}
+
+// Appends the instances of a metric that has several.
+void append_instances(const view::View& view, const view::Device& device, catalog::MetricId id,
+                      std::vector<LatestLine>& lines) {
+  std::vector<LatestLine> found;
+  bool has_value = false;
+  for (unsigned instance = 0; instance < catalog::metric(id).instances; ++instance) {
+    LatestLine line = read_line(view, device, id, instance);
+    has_value |= line.latest.is_ok();
+    if (!line.latest.is_ok() && !is_failed(line)) continue;
+    line.names_instance = true;
+    found.push_back(std::move(line));
+  }
+  if (!has_value) found = {read_line(view, device, id, 0)};
+  std::ranges::move(found, std::back_inserter(lines));
 }
 
 }  // namespace
@@ -32,14 +59,12 @@ std::vector<LatestLine> read_latest(const view::View& view,
                                     std::span<const view::Device> gpus) {
   std::vector<LatestLine> lines;
   for (const catalog::MetricId id : metrics) {
-    const catalog::Metric& metric = catalog::metric(id);
     for (const view::Device& device : devices_with(view, id, gpus)) {
-      const std::size_t before = lines.size();
-      for (unsigned instance = 0; instance < metric.instances; ++instance) {
-        LatestLine line = read_line(view, device, id, instance);
-        if (metric.instances == 1 || line.latest.is_ok()) lines.push_back(std::move(line));
+      if (catalog::metric(id).instances > 1) {
+        append_instances(view, device, id, lines);
+      } else {
+        lines.push_back(read_line(view, device, id, 0));
       }
-      if (lines.size() == before) lines.push_back(read_line(view, device, id, 0));
     }
   }
   return lines;
@@ -47,7 +72,7 @@ std::vector<LatestLine> read_latest(const view::View& view,
 
 std::string metric_label(const LatestLine& line) {
   const catalog::Metric& metric = line.metric();
-  if (metric.instances == 1 || !line.latest.is_ok()) return std::string(metric.name);
+  if (!line.names_instance) return std::string(metric.name);
   return fmt::format("{}{{{}={}}}", metric.name, metric.instance_label,
                      catalog::instance_name(line.id, line.instance));
 }
@@ -78,7 +103,7 @@ void append_latest(JsonText& json, const view::View& view, const LatestLine& lin
     json.key("device").string(line.device.label());
   }
   json.key("metric").string(metric.name);
-  if (metric.instances > 1 && latest.is_ok()) {
+  if (line.names_instance) {
     json.key(metric.instance_label).string(catalog::instance_name(line.id, line.instance));
   }
   json.key("state").string(latest.is_ok() ? "ok" : view::absence_name(latest));

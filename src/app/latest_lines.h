@@ -19,12 +19,14 @@ struct LatestLine {
   unsigned instance = 0;
   view::Latest latest;
   std::string text;  // of a text metric
+  // The line is about this instance, not about all of them.
+  bool names_instance = false;
 
   const catalog::Metric& metric() const { return catalog::metric(id); }
 };
 
 // A line for each metric of each device that has it. Of a metric with several instances those that
-// are present, or one line that says why none is.
+// are present or that the source fails to tell of beside them, or one line that says why none is.
 std::vector<LatestLine> read_latest(const view::View& view,
                                     std::span<const catalog::MetricId> metrics,
                                     std::span<const view::Device> gpus);
