@@ -20,8 +20,11 @@ def serve():
 
     def start(*arguments, **options):
         folder = Path(tempfile.mkdtemp(prefix="everywatt-test-", dir="/dev/shm"))
-        folder.chmod(0o755)  # the server may be another user
-        daemon = program.Daemon(folder, *arguments, **options)
+        # The server may be another user. What lies beside a run folder goes with it.
+        folder.chmod(0o755)
+        run_folder = folder / "run"
+        run_folder.mkdir(mode=0o755)
+        daemon = program.Daemon(run_folder, *arguments, **options)
         started.append((daemon, folder))
         return daemon
 
