@@ -66,7 +66,9 @@ std::string value_text(MetricId id, catalog::Reading reading) {
                                  ? reading.u64() / static_cast<std::uint64_t>(divisor)
                                  : reading.u64() * static_cast<std::uint64_t>(metric.dcgm_scale));
   }
-  return fmt::format("{}", std::llround(catalog::as_double(id, reading) * metric.dcgm_scale));
+  // As a number with a point: a file may hold what no integer does. Adding 0 makes -0 plain.
+  return fmt::format("{:.0f}",
+                     std::round(catalog::as_double(id, reading) * metric.dcgm_scale) + 0.0);
 }
 
 void append_xid_labels(std::uint64_t code, Exposition& out) {
@@ -86,6 +88,7 @@ void append_dcgm(const View& view, const Plan& plan, Exposition& out) {
       if (target.device.scope != Scope::kGpu || target.dcgm_labels.empty()) continue;
       const auto reading = read_one(view, target, id);
       if (!reading) continue;
+      if (!std::isfinite(catalog::as_double(id, *reading) * metric.dcgm_scale)) continue;
       out.sample().labels(target.dcgm_labels);
       if (id == MetricId::gpu_last_xid) append_xid_labels(reading->u64(), out);
       out.number(value_text(id, *reading));

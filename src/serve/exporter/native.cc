@@ -73,7 +73,9 @@ void put_value(Exposition& out, MetricId id, catalog::Reading reading) {
   // Our own sum of many readings ends in digits that are noise, and noise does not compress.
   if (metric.lane == catalog::Lane::kTotals && metric.resolution > 0) {
     const double steps_a_unit = std::round(1 / metric.resolution);
-    value = std::round(value * steps_a_unit) / steps_a_unit;
+    const double rounded = std::round(value * steps_a_unit) / steps_a_unit;
+    // A file may hold a sum that is too large for it.
+    if (std::isfinite(rounded)) value = rounded;
   }
   out.value(value);
 }
