@@ -171,7 +171,7 @@ TEST(CommandLine, ComplaintsAreInTheLanguageAskedFor) {
 }
 
 TEST(CommandLine, WhatHasNotComeYetIsNotShown) {
-  for (const char* command : {"health", "doctor", "top", "alerts", "drain", "part"}) {
+  for (const char* command : {"health", "doctor", "top", "alerts", "part"}) {
     EXPECT_THAT(complaint({command}), HasSubstr("unknown command")) << command;
   }
 }

@@ -13,6 +13,11 @@ struct Misparse {};
     if (!(condition)) throw ::everywatt::app::Misparse(); \
   } while (false)
 #define TOML_EXCEPTIONS 0
+// In its functions that never throw it ends the program, as an assertion does: we call none.
+#pragma GCC diagnostic push
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wterminate"
+#endif
 // Its search for blanks beyond ASCII says of letters such as U+00E9 that it never comes to them,
 // which is undefined when it does: they are none.
 #include <toml++/impl/preprocessor.h>
@@ -22,6 +27,7 @@ struct Misparse {};
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE __builtin_unreachable()
 #include <toml++/toml.h>
+#pragma GCC diagnostic pop
 
 #include <algorithm>
 #include <cctype>
