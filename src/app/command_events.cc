@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <set>
@@ -11,6 +12,7 @@
 #include "app/device_names.h"
 #include "app/json_text.h"
 #include "app/messages.h"
+#include "app/new_events.h"
 #include "app/output.h"
 #include "app/selection.h"
 #include "app/source.h"
@@ -28,13 +30,10 @@ constexpr std::chrono::milliseconds kFollowInterval{100};
 // The devices that were asked for; empty: all, also what concerns no device.
 using Slots = std::set<std::uint32_t>;
 
-std::vector<view::Event> read_wanted(const view::View& view, std::int64_t from_ns,
-                                     std::int64_t to_ns, const Slots& slots) {
-  std::vector<view::Event> events = view::read_events(view, {.from_ns = from_ns, .to_ns = to_ns});
+void keep_wanted(std::vector<view::Event>& events, const Slots& slots) {
   std::erase_if(events, [&slots](const view::Event& event) {
     return !slots.empty() && (!event.slot || !slots.contains(*event.slot));
   });
-  return events;
 }
 
 std::string shown_number(const std::optional<std::uint64_t>& number) {
@@ -143,23 +142,17 @@ std::string format_events(const Arguments& arguments, const view::View& view,
 
 // Until the reader is killed: new events, each once, also when the recorder is replaced.
 base::Result<ExitCode> follow(const Arguments& arguments, const Config& config, Source source,
-                              const Slots& slots, std::int64_t shown_until_ns) {
-  std::set<std::pair<std::uint32_t, std::uint64_t>> shown;
+                              const Slots& slots, NewEvents new_events) {
   while (true) {
     std::this_thread::sleep_for(kFollowInterval);
     if (source.view->is_replaced()) {
       auto next = open_source(arguments, config, NoDaemon::kComplain);
       if (!next) return std::unexpected(next.error());
       source = *std::move(next);
-      shown.clear();
+      new_events.begin_file();
     }
-    // An event of another ring may be published a little later than one that happened after it.
-    constexpr std::int64_t kLateNs = 2'000'000'000;
-    std::vector<view::Event> events = read_wanted(*source.view, shown_until_ns - kLateNs, 0, slots);
-    std::erase_if(events, [&](const view::Event& event) {
-      return event.time_ns <= shown_until_ns - kLateNs ||
-             !shown.emplace(event.ring, event.sequence).second;
-    });
+    std::vector<view::Event> events = new_events.take(*source.view);
+    keep_wanted(events, slots);
     if (events.empty()) continue;
     std::string out = format_events(arguments, *source.view, events);
     if (arguments.form == OutputForm::kText) out.erase(0, out.find('\n') + 1);
@@ -183,11 +176,18 @@ base::Result<ExitCode> run_events(const Arguments& arguments, const Config& conf
     }
   }
   const std::int64_t now_ns = view.now_ns();
+  const std::int64_t from_ns = now_ns - arguments.since_ns;
   const std::int64_t to_ns = now_ns - arguments.until_ns.value_or(0);
-  print(
-      format_events(arguments, view, read_wanted(view, now_ns - arguments.since_ns, to_ns, slots)));
+  std::vector<view::Event> events = view::read_events(
+      view, {.from_ns = std::min(from_ns, now_ns - kLateEventNs), .to_ns = now_ns});
+  NewEvents new_events(now_ns, events);
+  keep_wanted(events, slots);
+  std::erase_if(events, [from_ns, to_ns](const view::Event& event) {
+    return event.time_ns <= from_ns || event.time_ns > to_ns;
+  });
+  print(format_events(arguments, view, events));
   if (!arguments.follow || source->kind == SourceKind::kFile) return kFine;
-  return follow(arguments, config, *std::move(source), slots, now_ns);
+  return follow(arguments, config, *std::move(source), slots, std::move(new_events));
 }
 
 }  // namespace everywatt::app

@@ -296,14 +296,16 @@ def test_watch_and_follow_show_what_happens(serve):
     assert "GPU 0 gpu_power_watts" in answer.stdout.splitlines()[0]
     assert len(answer.stdout.splitlines()) == 3
     follow = subprocess.Popen(
-        [PROGRAM, "events", "--follow", "--since", "0s", "--json", "--run-dir", daemon.run_folder],
+        [PROGRAM, "events", "--follow", "--since", "10m", "--json", "--run-dir", daemon.run_folder],
         stdout=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
     try:
-        # What it prints is new: it has to be looking before the part is killed.
         wait_until(lambda: is_looking(follow.pid, daemon.run_folder), "a reader")
         os.kill(parts["host"], signal.SIGKILL)
+        shown = []
         for line in follow.stdout:
+            assert line not in shown  # also of those that it began with
+            shown.append(line)
             event = json.loads(line)
             if event["event"] == "part_ended":
                 assert event["device"] == "host"
