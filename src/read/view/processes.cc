@@ -100,21 +100,38 @@ void add_samples(const View& view, std::uint32_t ring, std::uint64_t end, Listin
   }
 }
 
-std::optional<std::uint64_t> compute_unattributed(const View& view, const Listing& listing,
-                                                  std::int64_t time_ns) {
+// The least memory that was used in the second up to the listing; nothing: it is not known. A
+// driver may list what processes held some time ago (the simulation's list is renewed once a
+// second): what a growing one took since then belongs to it, too.
+std::optional<std::uint64_t> find_settled_memory(const View& view, const Listing& listing) {
+  constexpr std::int64_t kSettledNs = 1'200'000'000;
+  constexpr unsigned kReach = 16;
+  const Handle handle = view.handle(listing.slot, MetricId::gpu_memory_used_bytes);
+  std::optional<std::uint64_t> least;
+  std::int64_t time_ns = listing.time_ns;
+  for (unsigned looked = 0; looked < kReach; ++looked) {
+    const Latest used = view.latest_at(handle, time_ns);
+    if (!used.is_ok()) break;
+    if (least && used.time_ns < listing.time_ns - kSettledNs) break;
+    least = std::min(least.value_or(used.reading.u64()), used.reading.u64());
+    time_ns = used.time_ns - 1;
+  }
+  return least;
+}
+
+std::optional<std::uint64_t> compute_unattributed(const View& view, const Listing& listing) {
   // Under MIG the processes are listed with the instances.
   for (const recorder::Device& device : view.recorder().devices()) {
     if (device.parent == listing.slot) return std::nullopt;
   }
-  const Latest used =
-      view.latest_at(view.handle(listing.slot, MetricId::gpu_memory_used_bytes), time_ns);
-  if (!used.is_ok()) return std::nullopt;
+  const auto used = find_settled_memory(view, listing);
+  if (!used) return std::nullopt;
   std::uint64_t held = 0;
   for (const Process& process : listing.processes) {
     if (!process.memory_bytes) return std::nullopt;
     held += *process.memory_bytes;
   }
-  return used.reading.u64() - std::min(held, used.reading.u64());
+  return *used - std::min(held, *used);
 }
 
 }  // namespace
@@ -158,7 +175,7 @@ Listing list_processes(const View& view, std::uint32_t slot, Join join, std::int
   }
   listing.time_ns = read_ns;
   add_samples(view, *ring, span->end, listing);
-  listing.unattributed_bytes = compute_unattributed(view, listing, at_ns);
+  listing.unattributed_bytes = compute_unattributed(view, listing);
   if (join == Join::kAll && !listing.processes.empty()) {
     const auto uses = read_host_use(view, at_ns);
     for (Process& process : listing.processes) {

@@ -67,7 +67,8 @@ struct Listing {
   std::int64_t time_ns = 0;        // 0: never listed, or stale: the processes are unknown then
   std::vector<Process> processes;  // by memory, most first
   // Used memory that belongs to no listed process: managed memory, other machines' pids, leftovers.
-  // Nothing when a part of the sum is not known.
+  // As of the listing, from the least that was used in the second before it, so that a process
+  // which is growing does not show here. Nothing when a part of the sum is not known.
   std::optional<std::uint64_t> unattributed_bytes;
 
   bool is_known() const { return time_ns != 0; }

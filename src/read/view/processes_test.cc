@@ -140,6 +140,27 @@ TEST(Processes, ProcessesThatHoldMoreThanIsUsedLeaveNothing) {
   EXPECT_EQ(list_processes(*machine.view(), machine.gpu()).unattributed_bytes, 0u);
 }
 
+// A process that takes 6 GiB a second: its listing is older than the newest reading, and what the
+// driver lists may be a second older still.
+TEST(Processes, AGrowingProcessHoldsWhatItTookSinceItsListing) {
+  Machine machine;
+  for (std::uint64_t i = 0; i <= 25; ++i) {
+    const std::int64_t time_ns = 10 * kSecond + static_cast<std::int64_t>(i) * 100 * kMs;
+    add_memory(machine, time_ns, (10 + i * 6 / 10) * kGiB);
+    if (i == 15) add_listing(machine, time_ns, {{7, 13 * kGiB, {}}});
+  }
+  const auto view = machine.view();
+  EXPECT_EQ(list_processes(*view, machine.gpu()).unattributed_bytes, 0u);
+}
+
+TEST(Processes, MemoryIsComparedAsItWasWhenTheProcessesWereListed) {
+  Machine machine;
+  add_memory(machine, 10 * kSecond, 20 * kGiB);
+  add_listing(machine, 10 * kSecond + 1, {{7, 3 * kGiB, {}}});
+  add_memory(machine, 10 * kSecond + 100 * kMs, 60 * kGiB);
+  EXPECT_EQ(list_processes(*machine.view(), machine.gpu()).unattributed_bytes, 17 * kGiB);
+}
+
 // Where the driver does not tell (WSL, some containers) a total would be a lie.
 TEST(Processes, AProcessOfUnknownMemoryLeavesTheRestUnknown) {
   Machine machine;
