@@ -174,6 +174,10 @@ std::optional<std::vector<Device>> match_index(std::span<const Device> gpus,
                                 : !gpu.is_mig() && gpu.index == *first;
     if (matches) found.push_back(gpu);
   }
+  // The driver numbers the GPUs that it could start; one that it could not has its place's number.
+  const bool has_named =
+      std::ranges::any_of(found, [](const Device& gpu) { return !gpu.uuid.empty(); });
+  if (has_named) std::erase_if(found, [](const Device& gpu) { return gpu.uuid.empty(); });
   return found;
 }
 

@@ -54,6 +54,18 @@ TEST(FindGpu, TakesAnyNameThatPeopleHaveForAGpu) {
   }
 }
 
+// The driver numbers only the GPUs that it could start.
+TEST(FindGpu, AnIndexMeansTheGpuThatTheDriverNamed) {
+  auto gpus = three();
+  gpus.push_back(gpu(1, "", "00000000:05:00.0"));
+  gpus.back().slot = 300;
+  gpus.push_back(gpu(3, "", "00000000:08:00.0"));
+  gpus.back().slot = 301;
+  EXPECT_EQ(find_gpu(gpus, "1")->slot, 101u);
+  EXPECT_EQ(find_gpu(gpus, "3")->slot, 301u);
+  EXPECT_EQ(find_gpu(gpus, "05:00.0")->slot, 300u);
+}
+
 TEST(FindGpu, ADomainTellsApartWhatABusNumberDoesNot) {
   const auto gpus = three();
   EXPECT_EQ(find_gpu(gpus, "00010000:07:00.0")->slot, 102u);
