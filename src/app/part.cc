@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include <csignal>
@@ -159,6 +160,7 @@ base::Result<ExitCode> run_part(const std::vector<std::string>& words) {
   const auto parsed = parse_part_words({words.begin() + (words.empty() ? 0 : 1), words.end()});
   if (!parsed) return std::unexpected(parsed.error());
   base::set_log_role(name);
+  ::prctl(PR_SET_NAME, ("everywatt-" + name).c_str());  // as top shows it, cut to 15 bytes
   const auto config = read_settings();
   if (!config) return std::unexpected(config.error());
   base::Result<ExitCode> ended =

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import stat
+from pathlib import Path
 
 import pytest
 from program import (
@@ -64,6 +65,22 @@ def test_a_part_that_dies_is_replaced_and_the_others_go_on(serve, part):
     assert "killed by signal 9" in ended[0]["text"]
     started = [e["pid"] for e in events(daemon) if e["event"] == "part_started"]
     assert set(started) == {before[p] for p in PARTS} | {after[part]}
+
+
+def test_parts_have_names_in_top(serve):
+    daemon = serve("--demo", "gemm")
+
+    def names() -> dict[str, str]:
+        return {p: Path(f"/proc/{pid}/comm").read_text().strip() for p, pid in daemon.parts().items()}
+
+    # The kernel keeps 15 bytes.
+    expected = {
+        "sampler": "everywatt-sampl",
+        "host": "everywatt-host",
+        "server": "everywatt-serve",
+        "player": "everywatt-playe",
+    }
+    wait_until(lambda: names() == expected, names)
 
 
 def test_a_new_sampler_goes_on_where_the_old_one_ended(serve):
