@@ -213,7 +213,8 @@ void declare_serve(const Declaration& d) {
   d.text_option("--nvml-library", d.arguments.nvml_library, Message::help_nvml_library, "FILE");
   d.text_option("--host-root", d.arguments.host_root, Message::help_host_root, "DIR");
   d.text_option("--kernel-log", d.arguments.kernel_log, Message::help_kernel_log, "FILE");
-  d.text_option("--demo", d.arguments.demo, Message::help_demo, "NAME[,NAME...]|all|DIR");
+  d.text_option("--demo", d.arguments.demo, Message::help_demo,
+                "NAME[,NAME...]|all|DIR|scenario:NAME");
   d.text_option("--replay", d.arguments.replay, Message::help_replay, "FILE");
   d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
   declare_language(d);
@@ -300,7 +301,8 @@ class Parser {
     app_.footer(std::string(text(language, Message::help_footer)));
   }
 
-  base::Result<Arguments> parse(const std::vector<std::string>& words) {
+  base::Result<Arguments> parse(std::vector<std::string> words) {
+    drop_end_of_options(words);
     declare_commands(words);
     try {
       app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -327,20 +329,39 @@ class Parser {
       });
       arguments_.command = row->command;
     }
+    if (!arguments_.demo.empty() && !arguments_.replay.empty()) {
+      return complain(say(language_, Message::exclude_each_other, "--demo", "--replay"));
+    }
     return arguments_;
   }
 
  private:
+  bool is_option_value(const std::vector<std::string>& words, std::size_t i) const {
+    const CLI::Option* before = i == 0 ? nullptr : app_.get_option_no_throw(words[i - 1]);
+    return before != nullptr && before->get_items_expected_max() > 0;
+  }
+
   // The first word that is a command's name and not the value of an option.
   std::string_view meant_command(const std::vector<std::string>& words) const {
     for (std::size_t i = 0; i < words.size(); ++i) {
-      const CLI::Option* before = i == 0 ? nullptr : app_.get_option_no_throw(words[i - 1]);
-      if (before != nullptr && before->get_items_expected_max() > 0) continue;
+      if (is_option_value(words, i)) continue;
       for (const CommandRow& row : kCommands) {
         if (words[i] == row.name) return row.name;
       }
     }
     return {};
+  }
+
+  // A "--" before the command: what follows is the command, which CLI11 would take for nothing.
+  void drop_end_of_options(std::vector<std::string>& words) const {
+    for (std::size_t i = 0; i < words.size();) {
+      if (words[i] == "--" && !is_option_value(words, i)) {
+        words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+        continue;
+      }
+      if (!words[i].starts_with("-") && !is_option_value(words, i)) return;
+      ++i;
+    }
   }
 
   // Only the command that is meant is declared in full: its options' defaults are its own.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -83,7 +84,6 @@ void open_doors(const Config& config, const std::string& demo_folder, Supervisor
 }  // namespace
 
 base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config) {
-  base::set_log_level(config.log_level);
   survive_failed_writes();
   // From here on: a start that is interrupted leaves nothing behind.
   block_stop_signals();

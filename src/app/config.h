@@ -70,6 +70,10 @@ void read_config_text(std::string_view text, const std::string& name, Language l
                       ConfigReading& reading);
 // One `key=value` of --set. The value may be given without quotes.
 void read_setting(std::string_view setting, Language language, ConfigReading& reading);
+// The same for an option of the command line that stands for the key, which holds a text: what is
+// said names the option. REQUIRES: there is such a key.
+void read_option(std::string_view option, std::string_view key, const std::string& value,
+                 Language language, ConfigReading& reading);
 
 // The file that --config names, else /etc/everywatt/everywatt.toml, else the one below the user's
 // home where there is one, and then the settings. An error only when a named file cannot be read.

@@ -186,6 +186,36 @@ TEST(Config, FaultsOfSettingsNameTheOption) {
   EXPECT_THAT(set("=5").faults, ElementsAre("--set: '=5' is not key=value"));
 }
 
+TEST(Config, ASectionIsNoKey) {
+  EXPECT_THAT(
+      read("lanes = 5\n").faults,
+      ElementsAre(
+          "e.toml:1: 'lanes' is a section with keys of its own, such as lanes.gauge_seconds"));
+  EXPECT_THAT(
+      set("groups=5").faults,
+      ElementsAre("--set: 'groups' is a section with keys of its own, such as groups.training"));
+}
+
+TEST(Config, FaultsOfAnOptionNameTheOption) {
+  ConfigReading reading;
+  read_option("--listen", "serve.listen", "9400", Language::kEn, reading);
+  read_option("--run-dir", "run.folder", "/a\xff", Language::kEn, reading);
+  EXPECT_THAT(reading.faults,
+              ElementsAre("--listen: '9400' is not ADDRESS:PORT such as 127.0.0.1:9400",
+                          "--run-dir: '/a\xff' is no UTF-8 text"));
+  EXPECT_EQ(reading.config.settings, "");
+  EXPECT_THAT(set("run.folder=/a\xff").faults,
+              ElementsAre("--set: 'run.folder=/a\xff' is no UTF-8 text"));
+}
+
+TEST(Config, AnOptionIsTakenAsItIs) {
+  ConfigReading reading;
+  read_option("--run-dir", "run.folder", "5 \"a\" = b\n", Language::kEn, reading);
+  EXPECT_THAT(reading.faults, IsEmpty());
+  EXPECT_EQ(reading.config.run_folder, "5 \"a\" = b\n");
+  EXPECT_EQ(read(reading.config.settings).config.run_folder, "5 \"a\" = b\n");
+}
+
 TEST(Config, FaultsAreToldInChinese) {
   ConfigReading reading;
   read_config_text("[lanes]\nslow_seconds = \"5\"\n", "e.toml", Language::kZh, reading);

@@ -38,6 +38,7 @@ struct Misparse {};
 #include "app/config.h"
 #include "app/config_key.h"
 #include "app/messages.h"
+#include "base/check.h"
 #include "base/text.h"
 
 namespace everywatt::app {
@@ -120,21 +121,24 @@ class Walk {
         take_group(std::string(key.str()), node, where);
       } else if (const ConfigKey* known = find_config_key(name)) {
         take_value(*known, node, where);
-      } else if (node.is_table() && is_section(name)) {
+      } else if (const std::string_view first = first_key_of(name); first.empty()) {
+        complain_unknown(name, where);
+      } else if (node.is_table()) {
         take(*node.as_table(), name + ".");
       } else {
-        complain_unknown(name, where);
+        reading_.faults.push_back(where + say(language_, Message::config_is_section, name, first));
       }
     }
   }
 
  private:
-  static bool is_section(const std::string& name) {
-    if (name == "groups") return true;
+  // The first key of a section; "" when there is none of that name.
+  static std::string_view first_key_of(const std::string& section) {
+    if (section == "groups") return "groups.training";
     for (const ConfigKey& key : config_keys()) {
-      if (key.name.starts_with(name + ".")) return true;
+      if (key.name.starts_with(section + ".")) return key.name;
     }
-    return false;
+    return {};
   }
 
   void take_value(const ConfigKey& key, const toml::node& node, const std::string& where) {
@@ -172,6 +176,11 @@ class Walk {
   ConfigReading& reading_;
 };
 
+// TOML holds no other text, and what we are told reaches our other processes as TOML.
+bool is_utf8(std::string_view text) {
+  return parse_toml("text = " + format_value(ConfigValue(std::string(text))), "").has_value();
+}
+
 }  // namespace
 
 void read_config_text(std::string_view text, const std::string& name, Language language,
@@ -185,7 +194,25 @@ void read_config_text(std::string_view text, const std::string& name, Language l
   Walk(name, language, reading).take(*parsed, "");
 }
 
+void read_option(std::string_view option, std::string_view key, const std::string& value,
+                 Language language, ConfigReading& reading) {
+  const ConfigKey* known = find_config_key(key);
+  CHECK(known != nullptr);
+  if (!is_utf8(value)) {
+    reading.faults.push_back(say(language, Message::config_not_utf8, option, value));
+  } else if (const base::Status applied = known->apply(reading.config, value); !applied) {
+    reading.faults.push_back(
+        fmt::format("{}: {}", option, applied.error().message));
+  } else {
+    reading.config.settings += fmt::format("{} = {}\n", key, format_value(value));
+  }
+}
+
 void read_setting(std::string_view setting, Language language, ConfigReading& reading) {
+  if (!is_utf8(setting)) {
+    reading.faults.push_back(say(language, Message::config_not_utf8, "--set", setting));
+    return;
+  }
   const std::size_t equals = setting.find('=');
   if (equals == std::string_view::npos) {
     reading.faults.push_back(say(language, Message::config_not_a_setting, setting));

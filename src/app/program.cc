@@ -7,34 +7,33 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/config.h"
-#include "app/config_key.h"
 #include "app/messages.h"
 #include "app/output.h"
 #include "app/part.h"
 #include "base/check.h"
+#include "base/log.h"
 
 namespace everywatt::app {
 namespace {
 
 // Options that are keys of the configuration, too, come after --set.
-std::vector<std::string> all_settings(const Arguments& arguments) {
-  std::vector<std::string> settings = arguments.settings;
-  const auto add = [&settings](const char* key, const std::string& value) {
-    if (!value.empty()) settings.push_back(std::string(key) + "=" + format_value(value));
+void read_options(const Arguments& arguments, ConfigReading& reading) {
+  const auto read = [&](const char* option, const char* key, const std::string& value) {
+    if (!value.empty()) read_option(option, key, value, arguments.language, reading);
   };
-  add("run.folder", arguments.run_folder);
-  add("data.folder", arguments.data_folder);
-  add("driver.library", arguments.nvml_library);
-  add("host.root", arguments.host_root);
-  add("host.kernel_log", arguments.kernel_log);
-  add("serve.listen", arguments.listen);
-  return settings;
+  read("--run-dir", "run.folder", arguments.run_folder);
+  read("--data-dir", "data.folder", arguments.data_folder);
+  read("--nvml-library", "driver.library", arguments.nvml_library);
+  read("--host-root", "host.root", arguments.host_root);
+  read("--kernel-log", "host.kernel_log", arguments.kernel_log);
+  read("--listen", "serve.listen", arguments.listen);
 }
 
 // The configuration of a command that needs one; the first fault is the error.
 base::Result<Config> load_config(const Arguments& arguments) {
-  auto reading = read_config(arguments.config, all_settings(arguments), arguments.language);
+  auto reading = read_config(arguments.config, arguments.settings, arguments.language);
   if (!reading) return std::unexpected(reading.error());
+  read_options(arguments, *reading);
   if (!reading->faults.empty()) {
     const std::size_t others = reading->faults.size() - 1;
     return base::fail(base::Code::kInvalidArgument, reading->faults.front(),
@@ -51,6 +50,7 @@ base::Result<Config> load_config(const Arguments& arguments) {
 base::Result<ExitCode> run_with_config(const Arguments& arguments) {
   const base::Result<Config> config = load_config(arguments);
   if (!config) return std::unexpected(config.error());
+  base::set_log_level(config->log_level);
   switch (arguments.command) {
     case Command::kOverview:
       return run_overview(arguments, *config);
