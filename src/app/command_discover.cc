@@ -11,6 +11,7 @@
 #include "app/selection.h"
 #include "app/shown_value.h"
 #include "app/source.h"
+#include "app/words.h"
 #include "catalog/glossary.h"
 #include "read/view/device.h"
 
@@ -60,7 +61,7 @@ std::string format_mig(const Sheet& sheet, const view::Device& device) {
 
 std::string format_gpu(const view::View& view, const Sheet& sheet, const view::Device& device) {
   std::string out = fmt::format("{}  {}  {}  {}\n", device.label(), device.name, device.uuid,
-                                view::status_name(device.status));
+                                status_word(device.status, sheet.language));
   out += sheet.line(
       Message::sheet_bus,
       fmt::format("{}  PCIe gen {} x{} (max gen {} x{})  NUMA {}  minor {}",

@@ -11,6 +11,7 @@
 #include "app/shown_value.h"
 #include "app/source.h"
 #include "app/table.h"
+#include "app/words.h"
 #include "base/clock.h"
 #include "catalog/glossary.h"
 
@@ -68,7 +69,7 @@ std::string format_gpus(const view::View& view, const std::vector<view::Device>&
                of(MetricId::gpu_memory_used_bytes) + " / " + of(MetricId::gpu_memory_total_bytes),
                of(MetricId::gpu_power_watts) + " / " + of(MetricId::gpu_power_limit_enforced_watts),
                of(MetricId::gpu_temperature_celsius), of(MetricId::gpu_sm_clock_hertz),
-               std::string(view::status_name(gpu.status))});
+               status_word(gpu.status, language)});
   }
   return table.format(stdout_emphasis());
 }

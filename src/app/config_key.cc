@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/messages.h"
+#include "app/translation.h"
 #include "base/text.h"
 
 namespace everywatt::app {
@@ -214,7 +215,7 @@ void apply_value(const ConfigKey& key, ConfigValue value, const std::string& whe
     }
   }
   if (const base::Status applied = key.apply(reading.config, value); !applied) {
-    return fault(fmt::format("{}: {}", key.name, applied.error().message));
+    return fault(fmt::format("{}: {}", key.name, translate(applied.error().message, language)));
   }
   put_setting(reading.config.settings, key.name, format_value(value));
 }

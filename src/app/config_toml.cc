@@ -38,6 +38,7 @@ struct Misparse {};
 #include "app/config.h"
 #include "app/config_key.h"
 #include "app/messages.h"
+#include "app/translation.h"
 #include "base/check.h"
 #include "base/text.h"
 
@@ -202,7 +203,7 @@ void read_option(std::string_view option, std::string_view key, const std::strin
     reading.faults.push_back(say(language, Message::config_not_utf8, option, value));
   } else if (const base::Status applied = known->apply(reading.config, value); !applied) {
     reading.faults.push_back(
-        fmt::format("{}: {}", option, applied.error().message));
+        fmt::format("{}: {}", option, translate(applied.error().message, language)));
   } else {
     reading.config.settings += fmt::format("{} = {}\n", key, format_value(value));
   }

@@ -6,6 +6,7 @@
 #include "app/messages.h"
 #include "app/output.h"
 #include "app/table.h"
+#include "app/words.h"
 #include "catalog/glossary.h"
 
 namespace everywatt::app {
@@ -40,9 +41,10 @@ std::string shown_owner(const view::Identity& identity) {
   return identity.unit;
 }
 
-void add_process(Table& table, const GpuListing& gpu, const view::Process& process) {
+void add_process(Table& table, const GpuListing& gpu, const view::Process& process,
+                 Language language) {
   const view::Identity identity = process.identity.value_or(view::Identity{});
-  table.add({gpu.device.label(), std::to_string(process.pid), process.type(),
+  table.add({gpu.device.label(), std::to_string(process.pid), type_word(process, language),
              identity.user.empty() ? "-" : identity.user, shown_bytes(process.memory_bytes),
              shown_ratio(process.sm_ratio), shown_ratio(process.memory_controller_ratio),
              shown_cpu(process.host),
@@ -84,7 +86,7 @@ std::string format_processes(std::span<const GpuListing> listings, Language lang
       continue;
     }
     for (const view::Process& process : gpu.listing.processes) {
-      add_process(table, gpu, process);
+      add_process(table, gpu, process, language);
     }
     if (gpu.listing.unattributed_bytes.value_or(0) >= kUnattributedBytes) {
       table.add(remark(gpu, shown_bytes(gpu.listing.unattributed_bytes),

@@ -10,6 +10,7 @@
 #include "app/messages.h"
 #include "app/output.h"
 #include "app/part.h"
+#include "app/translation.h"
 #include "base/check.h"
 #include "base/log.h"
 
@@ -106,9 +107,9 @@ base::Result<ExitCode> run_command(const Arguments& arguments) {
   }
 }
 
-int finish(const base::Result<ExitCode>& code) {
+int finish(const base::Result<ExitCode>& code, Language language) {
   if (code) return *code;
-  print_error(code.error());
+  print_error(translate(code.error(), language));
   return exit_code(code.error().code);
 }
 
@@ -117,14 +118,14 @@ int finish(const base::Result<ExitCode>& code) {
 int run_program(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == kPartCommand) {
-    return finish(run_part({words.begin() + 1, words.end()}));
+    return finish(run_part({words.begin() + 1, words.end()}), Language::kEn);
   }
   const base::Result<Arguments> arguments = parse_command_line(words, language_of_environment());
   if (!arguments) {
     print_error(arguments.error());
     return kBadUsage;
   }
-  return finish(run_command(*arguments));
+  return finish(run_command(*arguments), arguments->language);
 }
 
 }  // namespace everywatt::app

@@ -64,7 +64,9 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
   const sigset_t signals = block_stop_signals();
   auto server = web::Server::open(std::move(options));
   if (!server) return std::unexpected(server.error());
-  base::log(base::LogLevel::kNotice, fmt::format("serving {} - replay of {}", url, path));
+  base::log(base::LogLevel::kNotice,
+            fmt::format("serving {} - replay of {}; commands read it with --recorder {}", url, path,
+                        path));
   base::Status outcome;
   {
     // A server that ends by itself ends the wait, too.

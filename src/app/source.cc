@@ -44,7 +44,7 @@ base::Result<Source> open_run_folder(const RunFolderSources& sources) {
   base::Result<Source> old =
       base::fail(base::Code::kUnavailable,
                  fmt::format("no daemon runs (looked in {})", fmt::join(folders, ", ")),
-                 "start one with: everywatt serve");
+                 "start one with 'everywatt serve', or read a recording with --recorder FILE");
   for (const std::string& folder : folders) {
     if (!is_trusted(folder)) continue;
     const std::string path = recorder_folder(folder) + "/" + std::string(kRecorderName);
