@@ -34,6 +34,7 @@ class Card {
     this.label = make(heading, "span");
     this.model = make(heading, "span", "model");
     this.state = make(heading, "span", "state");
+    this.trace = make(this.root, "p");
     const address = make(this.root, "p", "address");
     this.pci = make(address, "span");
     this.uuid = make(address, "span");
@@ -50,7 +51,10 @@ class Card {
     this.age = make(this.root, "p", "age");
   }
 
-  show(gpu) {
+  // `trace`: what a GPU of a demo plays.
+  show(gpu, trace) {
+    this.trace.hidden = !trace;
+    setText(this.trace, trace ? say("demo_trace", trace) : "");
     setText(this.label, gpu.mig === undefined ? say("gpu", gpu.gpu) : say("mig", gpu.gpu, gpu.mig));
     setText(this.model, gpu.name);
     this.model.title = gpu.name;

@@ -17,13 +17,22 @@ function showBanner(text) {
   setText(byId("banner"), text);
 }
 
+// The server's note in the reader's language, and the trace that each GPU of a demo plays.
+function readNote(note) {
+  const [demo, replay] = ["demo: ", "replay of "];
+  if (note.startsWith(demo)) return { text: say("demo"), traces: note.slice(demo.length).split(", ") };
+  if (note.startsWith(replay)) return { text: say("replay", note.slice(replay.length)), traces: [] };
+  return { text: note, traces: [] };
+}
+
 function showGpus(answer) {
+  const note = readNote(answer.note);
   const seen = new Set();
   for (const gpu of answer.gpus) {
     const key = `${gpu.uuid} ${gpu.gpu} ${gpu.mig}`;
     seen.add(key);
     if (!cards.has(key)) cards.set(key, new Card(byId("gpus")));
-    cards.get(key).show(gpu);
+    cards.get(key).show(gpu, note.traces[gpu.gpu]);
   }
   for (const [key, card] of cards) {
     if (seen.has(key)) continue;
@@ -33,7 +42,7 @@ function showGpus(answer) {
   const count = answer.gpus.length;
   setText(byId("summary"), count === 0 ? say("no_gpus") : count === 1 ? say("one_gpu") : say("gpus", count));
   byId("note").hidden = answer.note === "";
-  setText(byId("note"), answer.note);
+  setText(byId("note"), note.text);
 }
 
 // What is wrong with what is shown; "" when nothing is.

@@ -21,6 +21,7 @@ const WORDS = {
     gone: "No connection to Everywatt for {}. Values below are from before; trying again each second.",
     not_there: "No data yet: {}", milliseconds: "{} ms", seconds: "{} s", minutes: "{} min", hours: "{} h",
     compute: "compute", graphics: "graphics", mps: "MPS",
+    demo: "Demo: simulated GPUs play recorded traces.", demo_trace: "demo: {}", replay: "Replay of {}",
   },
   zh: {
     gpu: "GPU {}", mig: "GPU {} MIG {}", gpus: "{} 块 GPU", one_gpu: "1 块 GPU",
@@ -33,6 +34,7 @@ const WORDS = {
     gone: "与 Everywatt 的连接已中断 {}。下方为此前的数值；每秒重试一次。",
     not_there: "暂无数据：{}", milliseconds: "{} 毫秒", seconds: "{} 秒", minutes: "{} 分钟", hours: "{} 小时",
     compute: "计算", graphics: "图形", mps: "MPS",
+    demo: "演示：模拟 GPU 播放录制的轨迹。", demo_trace: "演示：{}", replay: "回放 {}",
   },
 }[LANGUAGE];
 
