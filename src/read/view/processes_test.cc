@@ -257,7 +257,6 @@ TEST(Processes, AnOwnerThatTheDriverDoesNotNameIsFoundThroughTheHost) {
     row.set(MetricId::process_index, std::uint64_t{0});
     row.set(MetricId::process_count, std::uint64_t{1});
     row.set(MetricId::process_pid, std::uint64_t{7});
-    row.set(MetricId::process_identity, std::uint64_t{0});
   });
   const Listing listing = list_processes(*machine.view(), machine.gpu());
   ASSERT_TRUE(listing.processes.at(0).identity);

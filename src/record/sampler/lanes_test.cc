@@ -140,6 +140,7 @@ TEST_F(ProcessLaneTest, EachListingIsRowsOfOneTime) {
   run_until_ms(20'000);
   EXPECT_THAT(listing(),
               ElementsAre(std::pair{501ul, 0.2}, std::pair{502ul, -1.0}, std::pair{10000ul, 0.99}));
+  EXPECT_EQ(row(slot(0), Lane::kProcess).state(MetricId::process_identity), State::kNotRead);
 }
 
 // Issue P013: a driver that cannot tell a process's memory.

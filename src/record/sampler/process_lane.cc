@@ -67,8 +67,7 @@ unsigned ProcessLane::list(nvml::Device& device, std::int64_t now_ns, std::int64
   for (const nvml::Process& process : *processes) {
     row_.set(MetricId::process_index, index++);
     row_.set(MetricId::process_pid, std::uint64_t{process.pid});
-    // Who it is the host process finds out: the way to /proc is not ours.
-    row_.set(MetricId::process_identity, std::uint64_t{0});
+    // Not process_identity: who it is the host process finds out, the way to /proc is not ours.
     row_.set(MetricId::process_type_mask, process.type_mask);
     if (process.memory_bytes) {
       device.put(row_, MetricId::process_memory_bytes, nvml::abi::Return::kSuccess,
