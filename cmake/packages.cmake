@@ -19,3 +19,10 @@ add_library(fmt::fmt ALIAS ew_fmt)
 find_path(EVERYWATT_TOML_HEADERS toml++/toml.h REQUIRED)
 add_library(ew_toml INTERFACE)
 add_library(tomlplusplus::tomlplusplus ALIAS ew_toml)
+
+# Static: the release needs no shared library of it beside itself.
+find_path(EVERYWATT_SECCOMP_HEADERS seccomp.h REQUIRED)
+find_library(EVERYWATT_SECCOMP_LIBRARY libseccomp.a REQUIRED)
+add_library(ew_seccomp INTERFACE)
+target_include_directories(ew_seccomp SYSTEM INTERFACE ${EVERYWATT_SECCOMP_HEADERS})
+target_link_libraries(ew_seccomp INTERFACE ${EVERYWATT_SECCOMP_LIBRARY})

@@ -27,6 +27,10 @@ struct Config {
   std::vector<std::string> host_names;
   exporter::NameSets names = 0;
   std::size_t processes_a_gpu = 0;
+  std::size_t connections = 0;
+  std::int64_t request_ns = 0;
+  std::int64_t idle_ns = 0;
+  std::int64_t answer_ns = 0;
 
   std::string nvml_library;  // "": libnvidia-ml.so.1
   sampler::Deadlines deadlines;

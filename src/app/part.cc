@@ -5,11 +5,14 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include <csignal>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -19,11 +22,13 @@
 #include "app/gpu_bus.h"
 #include "app/own_reading.h"
 #include "app/rights.h"
+#include "app/rights_filter.h"
 #include "app/run_folder.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "device/host/open_files_limit.h"
 #include "device/host/root.h"
 #include "serve/web/server.h"
 
@@ -33,10 +38,12 @@ namespace {
 constexpr int kSettingsFd = kFirstChildFd;
 constexpr int kHeartbeatMs = 500;
 
+// Once: nobody needs the descriptor any more.
 base::Result<Config> read_settings() {
   ConfigReading reading;
   reading.config = default_config();
-  const auto text = base::read_file(fmt::format("/proc/self/fd/{}", kSettingsFd));
+  const base::UniqueFd settings(kSettingsFd);
+  const auto text = base::read_file(fmt::format("/proc/self/fd/{}", settings.get()));
   if (!text) return std::unexpected(text.error());
   read_config_text(*text, "settings", Language::kEn, reading);
   if (!reading.faults.empty()) {
@@ -126,6 +133,24 @@ std::string host_name(const Config& config) {
   return ::gethostname(own.data(), own.size() - 1) == 0 ? own.data() : "";
 }
 
+// As many connections as were asked for and as there can be descriptors for.
+web::Limits server_limits(const Config& config) {
+  constexpr rlim_t kOthers = 64;  // the recorder, its successor, and what waits for them all
+  host::raise_open_files_limit();
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  const auto milliseconds = [](std::int64_t ns) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(ns));
+  };
+  web::Limits limits;
+  limits.connections =
+      std::min<std::size_t>(config.connections, std::max(files.rlim_cur, 2 * kOthers) - kOthers);
+  limits.request = milliseconds(config.request_ns);
+  limits.idle = milliseconds(config.idle_ns);
+  limits.answer = milliseconds(config.answer_ns);
+  return limits;
+}
+
 base::Result<ExitCode> run_server(const Config& config, const PartWords& words) {
   if (auto dropped = drop_server_rights(); !dropped) return std::unexpected(dropped.error());
   // The change of user has made the kernel forget it.
@@ -135,6 +160,7 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   options.port = config.listen_port;
   options.listener = base::UniqueFd(kFirstChildFd + 1);
   options.host_names = config.host_names;
+  options.limits = server_limits(config);
   // Through the descriptor: the folder's parents may be closed to the server's user.
   const std::string folder = fmt::format("/proc/self/fd/{}", kFirstChildFd + 2);
   options.recorder_path = fmt::format("{}/{}", folder, kRecorderName);
@@ -149,8 +175,13 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   }
   auto server = web::Server::open(std::move(options));
   if (!server) return std::unexpected(server.error());
-  return work_until_stopped(
-      nullptr, [&server](const std::stop_token& stop) { return (*server)->run(stop); });
+  return work_until_stopped(nullptr, [&server](const std::stop_token& stop) -> base::Status {
+    // A kernel that has no such filters still has a server without rights.
+    if (auto forbidden = forbid_system_calls_of_server(); !forbidden) {
+      base::log(base::LogLevel::kWarning, forbidden.error().message);
+    }
+    return (*server)->run(stop);
+  });
 }
 
 }  // namespace

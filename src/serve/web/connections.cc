@@ -22,10 +22,12 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/clock.h"
 #include "serve/web/listening_socket.h"
+#include "serve/web/places.h"
 
 namespace everywatt::web {
 namespace {
@@ -49,6 +51,17 @@ constexpr std::size_t kDrainBytes = 64 * 1024;
 constexpr std::chrono::seconds kDrainTime{1};
 // No descriptor left for a new connection: the old ones will give some back.
 constexpr std::chrono::milliseconds kAcceptPause{50};
+
+// What counts as one client: an IPv4 address, or the half of an IPv6 address that a network hands
+// out as a whole.
+std::string client_of(const tcp::endpoint& peer) {
+  const asio::ip::address address = peer.address();
+  if (address.is_v4()) return address.to_string();
+  const asio::ip::address_v6 v6 = address.to_v6();
+  if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
+  const auto bytes = v6.to_bytes();
+  return {bytes.begin(), bytes.begin() + bytes.size() / 2};
+}
 
 Request request_of(const Parser::value_type& message) {
   Request request;
@@ -92,12 +105,13 @@ bool has_body(const Parser& parser) {
 
 struct Connections::Loop {
   Loop(const Limits& its_limits, Answer its_answer)
-      : limits(its_limits), answer(std::move(its_answer)) {}
+      : limits(its_limits), answer(std::move(its_answer)), places(its_limits.connections) {}
 
   asio::awaitable<void> accept_all();
   asio::awaitable<void> watch(asio::posix::stream_descriptor descriptor,
                               std::function<void()> take);
-  asio::awaitable<void> serve(tcp::socket socket);
+  asio::awaitable<void> serve(tcp::socket socket, Places::Id id);
+  asio::awaitable<void> serve_requests(beast::tcp_stream& stream, Places::Id id);
   asio::awaitable<bool> wait_for_request(beast::tcp_stream& stream, beast::flat_buffer& buffer,
                                          std::chrono::milliseconds limit) const;
   asio::awaitable<bool> write(beast::tcp_stream& stream, const Response& response,
@@ -107,7 +121,8 @@ struct Connections::Loop {
 
   const Limits limits;
   const Answer answer;
-  std::size_t open_connections = 0;
+  Places places;
+  std::unordered_map<Places::Id, beast::tcp_stream*> streams;  // those that have a place
   std::int64_t date_seconds = 0;
   std::string date_text;
   asio::io_context io{1};  // one thread
@@ -117,16 +132,21 @@ struct Connections::Loop {
 asio::awaitable<void> Connections::Loop::accept_all() {
   asio::steady_timer pause(io);
   for (;;) {
-    auto [error, socket] = co_await acceptor.async_accept(kAwait);
+    tcp::endpoint peer;
+    auto [error, socket] = co_await acceptor.async_accept(peer, kAwait);
     if (error) {
       pause.expires_after(kAcceptPause);
       co_await pause.async_wait(kAwait);
       continue;
     }
-    if (open_connections >= limits.connections) continue;  // closes it
-    ++open_connections;
-    asio::co_spawn(io, serve(std::move(socket)),
-                   [this](const std::exception_ptr&) { --open_connections; });
+    const auto admission = places.try_admit(client_of(peer));
+    if (!admission) continue;  // closes it
+    if (admission->gives_up) {
+      if (const auto stream = streams.find(*admission->gives_up); stream != streams.end()) {
+        stream->second->close();
+      }
+    }
+    asio::co_spawn(io, serve(std::move(socket), admission->id), asio::detached);
   }
 }
 
@@ -140,10 +160,17 @@ asio::awaitable<void> Connections::Loop::watch(asio::posix::stream_descriptor de
   }
 }
 
-asio::awaitable<void> Connections::Loop::serve(tcp::socket socket) {
+asio::awaitable<void> Connections::Loop::serve(tcp::socket socket, Places::Id id) {
   error_code ignored;
   std::ignore = socket.set_option(tcp::no_delay(true), ignored);
   beast::tcp_stream stream(std::move(socket));
+  streams.emplace(id, &stream);
+  co_await serve_requests(stream, id);
+  streams.erase(id);
+  places.leave(id);
+}
+
+asio::awaitable<void> Connections::Loop::serve_requests(beast::tcp_stream& stream, Places::Id id) {
   beast::flat_buffer buffer(limits.header_bytes + kSpareBytes);
   for (auto patience = limits.request;; patience = limits.idle) {
     if (!co_await wait_for_request(stream, buffer, patience)) co_return;
@@ -168,6 +195,7 @@ asio::awaitable<void> Connections::Loop::serve(tcp::socket socket) {
     }
     const auto connection = parser.keep_alive() ? Connection::kKeep : Connection::kClose;
     if (!co_await write(stream, response, request, connection)) co_return;
+    places.note_served(id);
     if (connection == Connection::kClose) {
       co_await drain(stream);
       co_return;
@@ -263,7 +291,8 @@ void serve_connection(base::UniqueFd socket, const Limits& limits, Connections::
   error_code error;
   if (stream.assign(tcp::v4(), socket.get(), error)) return;
   socket.release();
-  asio::co_spawn(loop.io, loop.serve(std::move(stream)), asio::detached);
+  asio::co_spawn(loop.io, loop.serve(std::move(stream), loop.places.try_admit("")->id),
+                 asio::detached);
   loop.io.run();
 }
 

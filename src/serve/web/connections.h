@@ -15,7 +15,8 @@
 namespace everywatt::web {
 
 struct Limits {
-  std::size_t connections = 512;      // those beyond are closed at once
+  // Those beyond are closed at once, unless another client holds more of them (places.h).
+  std::size_t connections = 512;
   std::uint32_t header_bytes = 8192;  // a browser's cookies for localhost fit
   // A request's header must come whole within this from its first byte, and a new connection must
   // begin one.

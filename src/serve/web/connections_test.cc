@@ -179,6 +179,27 @@ TEST_F(ConnectionsTest, BeyondTheLimitConnectionsAreClosedAtOnce) {
   EXPECT_EQ(first.read().status, 200U);
 }
 
+TEST_F(ConnectionsTest, WhoHoldsAllGivesOneUpToAnotherClient) {
+  start({.connections = 3});
+  Client first(port_);
+  first.get("/1");
+  EXPECT_EQ(first.read().status, 200U);
+  Client slow(port_);
+  slow.send("GET /slow HTTP/1.1\r\nHo");
+  Client third(port_);
+  third.get("/3");
+  EXPECT_EQ(third.read().status, 200U);
+  first.get("/1");
+  EXPECT_EQ(first.read().status, 200U);
+  Client other(port_, 2);
+  other.get("/other");
+  EXPECT_EQ(other.read().body, "/other\n");
+  EXPECT_TRUE(slow.is_closed());
+  first.get("/1");
+  EXPECT_EQ(first.read().status, 200U);
+  EXPECT_TRUE(Client(port_).is_closed());
+}
+
 TEST_F(ConnectionsTest, StopsWhileConnectionsAreOpen) {
   start();
   Client client(port_);

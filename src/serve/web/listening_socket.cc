@@ -12,7 +12,8 @@
 namespace everywatt::web {
 namespace {
 
-constexpr int kBacklog = 128;
+// Bursts of connections wait here to be taken or closed; the kernel has a limit of its own.
+constexpr int kBacklog = 4096;
 
 // Either kind of address, as the system calls take it.
 struct Storage {

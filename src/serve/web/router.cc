@@ -83,19 +83,20 @@ Router::Router(RouterOptions options) : options_(std::move(options)), live_(opti
 
 Response Router::answer(const Request& request) {
   const auto target = parse_target(request.target);
-  if (!target) return text_response(400, target.error().message);
   const bool needs_host = request.version == Version::kHttp11;
   if (request.host_fields > 1 || (needs_host && request.host_fields == 0)) {
     return text_response(400, "a request has one Host");
   }
   const bool is_for_us =
       (request.host_fields == 0 || is_allowed_host(request.host, options_.host_names)) &&
-      (!target->host || is_allowed_host(*target->host, options_.host_names));
+      (!target || !target->host || is_allowed_host(*target->host, options_.host_names));
   if (!is_for_us) {
     return text_response(
         421, "this Host is neither an address nor a configured name (serve.host_names)");
   }
+  // Before what is asked for, which CONNECT and OPTIONS write in ways of their own.
   if (request.method == Method::kOther) return not_allowed();
+  if (!target) return text_response(400, target.error().message);
   return answer_path(*target, request);
 }
 
@@ -116,6 +117,9 @@ Response Router::answer_path(const Target& target, const Request& request) {
 Response Router::answer_metrics(const Target& target, const Request& request) {
   exporter::NameSets names = options_.names;
   if (const std::string* text = target.find("names")) {
+    if (std::ranges::count(target.parameters, "names", &Parameter::name) > 1) {
+      return text_response(400, "parameter 'names' is given twice");
+    }
     const auto parsed = exporter::parse_names(*text);
     if (!parsed) return text_response(400, parsed.error().message);
     names = *parsed;

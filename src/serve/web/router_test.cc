@@ -197,12 +197,18 @@ TEST_F(RouterTest, OtherMethodsPathsAndNamesAreRefused) {
   request.method = Method::kOther;
   const Response refused = router_->answer(request);
   EXPECT_EQ(refused.status, 405U);
+  // As OPTIONS and CONNECT write what they ask for.
+  for (const char* target : {"*", "gpu7.example:443"}) {
+    request.target = target;
+    EXPECT_EQ(router_->answer(request).status, 405U) << target;
+  }
   EXPECT_EQ(refused.allow, "GET, HEAD");
   EXPECT_EQ(ask("/nothing").status, 404U);
   EXPECT_EQ(std::ranges::count(ask("/nothing").body.bytes, '\n'), 1);
   EXPECT_EQ(text("/api/v2/gpus"), "{\"error\":\"no such path\"}\n");
   EXPECT_EQ(ask("/metrics?names=prometheus").status, 400U);
   EXPECT_EQ(ask("/metrics?names=%").status, 400U);
+  EXPECT_EQ(ask("/metrics?names=native&names=self").status, 400U);
   EXPECT_EQ(ask("*").status, 400U);
 }
 

@@ -58,7 +58,7 @@ base::Result<std::unique_ptr<Server>> Server::open(Options options) {
       std::move(options.exporter));
   state->address = std::move(*address);
   auto connections = Connections::open(
-      std::move(options.listener), Limits{},
+      std::move(options.listener), options.limits,
       [router = &state->router](const Request& request) { return router->answer(request); });
   if (!connections) return std::unexpected(connections.error());
   state->connections = std::move(*connections);

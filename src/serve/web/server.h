@@ -25,6 +25,8 @@ struct Options {
   // Names that a request's Host may have beside addresses and "localhost".
   std::vector<std::string> host_names = {};
 
+  Limits limits = {};
+
   std::string recorder_path;
   std::string identities_path = {};
   // What `now` means, as in view::Options. Unlike there, empty is base::boottime_ns.

@@ -50,7 +50,7 @@ const std::string* Target::find(std::string_view name) const {
 base::Result<Target> parse_target(std::string_view text) {
   Target target;
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (!text.starts_with(scheme)) continue;
+    if (base::to_lower(text.substr(0, scheme.size())) != scheme) continue;
     text.remove_prefix(scheme.size());
     const std::size_t end = std::min(text.find_first_of("/?"), text.size());
     target.host = text.substr(0, end);

@@ -27,6 +27,7 @@ TEST(Target, AnAbsoluteTargetNamesItsHost) {
   EXPECT_EQ(target->path, "/metrics");
   EXPECT_EQ(*target->find("names"), "self");
   EXPECT_EQ(parse_target("http://localhost")->path, "/");
+  EXPECT_EQ(parse_target("HTTP://localhost/x")->path, "/x");
 }
 
 TEST(Target, WhatIsNoPathOrBadlyEncodedIsRefused) {
