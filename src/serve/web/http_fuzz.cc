@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,7 @@ bool take_answer(std::string_view& stream, bool has_body) {
   const std::string_view body = stream.substr(0, *length);
   stream.remove_prefix(*length);
   if (find_value(head, "\r\nContent-Encoding: ").empty()) {
-    judge_body(find_value(head, "\r\nContent-Type: "), body);
+    judge_body<nlohmann::json>(find_value(head, "\r\nContent-Type: "), body);
   }
   return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/fuzz_target.h"
@@ -19,7 +20,7 @@ void ask(std::string target) {
   request.host_fields = 1;
   const Response response = router_of_all().answer(request);
   CHECK(std::ranges::find(kStatuses, response.status) != kStatuses.end());
-  judge_body(response.content_type, response.body.bytes);
+  judge_body<nlohmann::json>(response.content_type, response.body.bytes);
 }
 
 }  // namespace

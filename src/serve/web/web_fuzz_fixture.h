@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -58,10 +57,11 @@ inline Router& router_of_all() {
   return router;
 }
 
-// A body that is what its type says.
-inline void judge_body(std::string_view content_type, std::string_view body) {
+// A body that is what its type says. Json is nlohmann::json, which no header includes.
+template <typename Json>
+void judge_body(std::string_view content_type, std::string_view body) {
   if (content_type == kJson) {
-    CHECK(nlohmann::json::accept(body));
+    CHECK(Json::accept(body));
     CHECK(base::is_utf8(body));
   } else if (content_type.starts_with("text/plain; charset")) {
     CHECK(base::is_utf8(body));
