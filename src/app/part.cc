@@ -91,6 +91,7 @@ base::Result<std::unique_ptr<recorder::File>> adopt_file(int place) {
 base::Result<ExitCode> run_sampler(const Config& config, const PartWords& words) {
   auto recorder = adopt_file(1);
   if (!recorder) return std::unexpected(recorder.error());
+  prefer_sampler();
   if (auto dropped = drop_sampler_rights(); !dropped) return std::unexpected(dropped.error());
   sampler::Options options = sampler_options(config, words.pci_addresses);
   options.fenced = words.fenced;

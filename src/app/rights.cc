@@ -6,6 +6,7 @@
 #include <linux/securebits.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -65,6 +66,11 @@ ServerUser find_server_user() {
 
 base::Status drop_sampler_rights() {
   return forbid_new_rights();
+}
+
+void prefer_sampler() {
+  constexpr int kNice = -10;
+  ::setpriority(PRIO_PROCESS, 0, kNice);
 }
 
 base::Status drop_host_rights() {

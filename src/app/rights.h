@@ -18,6 +18,9 @@ ServerUser find_server_user();
 
 // The sampler keeps the user: the driver decides by it what may be read.
 base::Status drop_sampler_rights();
+// It costs too little to hold anybody up, and is of use only in time: before all others where we
+// may (root), else as everybody. Threads that start later inherit it.
+void prefer_sampler();
 // The host process keeps reading: other users' /proc, the kernel log, files of any owner.
 base::Status drop_host_rights();
 // The server keeps nothing.

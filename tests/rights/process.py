@@ -48,13 +48,24 @@ def mapped_files(pid: int) -> set[str]:
     return {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
 
 
-def listening_ports(pid: int) -> list[int]:
-    """Of the TCP sockets that the process holds."""
+LISTENING = "0A"
+
+
+def tcp_sockets(pid: int) -> list[tuple[str, int]]:
+    """State and local port of each that the process holds."""
     inodes = set(re.findall(r"socket:\[(\d+)\]", " ".join(descriptors(pid).values())))
-    ports = []
+    found = []
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
             words = line.split()
-            if words[3] == "0A" and words[9] in inodes:
-                ports.append(int(words[1].rsplit(":", 1)[1], 16))
-    return ports
+            if words[9] in inodes:
+                found.append((words[3], int(words[1].rsplit(":", 1)[1], 16)))
+    return found
+
+
+def listening_ports(pid: int) -> list[int]:
+    return [port for state, port in tcp_sockets(pid) if state == LISTENING]
+
+
+def connections(pid: int) -> int:
+    return sum(state != LISTENING for state, _ in tcp_sockets(pid))

@@ -84,6 +84,16 @@ def test_the_sampler_keeps_the_user(daemon):
     assert sampler["Uid"].split() == [str(daemon.uid)] * 4
 
 
+def test_the_sampler_comes_before_all_others_where_it_may(daemon):
+    sampler = all_started(daemon)["sampler"]
+    wanted = {-10} if daemon.is_root and has_capability(23) else {0}  # SYS_NICE
+    assert {os.getpriority(os.PRIO_PROCESS, int(t)) for t in os.listdir(f"/proc/{sampler}/task")} == wanted
+
+
+def has_capability(number: int) -> bool:
+    return int(status(os.getpid())["CapEff"], 16) >> number & 1 == 1
+
+
 def test_no_part_keeps_the_settings_open(daemon):
     for part, pid in all_started(daemon).items():
         assert not [t for t in descriptors(pid).values() if "everywatt-settings" in t], part
