@@ -82,7 +82,8 @@ class Device {
   double power_limit_max_watts() const { return power_limit_max_watts_; }
 
   // What the calls since the last question came to, beyond single readings: kLost (gone from the
-  // bus; a destroyed MIG instance), kFailed (the driver was shut under us: open the library again), else kOk.
+  // bus; a destroyed MIG instance), kFailed (the driver was shut under us: open the library again),
+  // else kOk.
   catalog::State take_condition() { return std::exchange(condition_, catalog::State::kOk); }
 
   template <Call kCall, typename... Args>

@@ -264,9 +264,10 @@ TEST(Processes, BeyondTheFirstOnesAreReadEachTenSeconds) {
 TEST(Processes, ThatEndBetweenTheListingAndTheLookCostOnlyThemselves) {
   FakeMachine machine;
   machine.put(10, {});
-  machine.put(11, {.name = "a) R 1 (b\t\n", .state = 'Z', .cmdline = ""});  // a zombie, hostile name
-  machine.root.write("/proc/12/stat", "");                                // no line any more
-  machine.root.write("/proc/13/stat", "13 (x) S");                        // cut short
+  machine.put(11,
+              {.name = "a) R 1 (b\t\n", .state = 'Z', .cmdline = ""});  // a zombie, hostile name
+  machine.root.write("/proc/12/stat", "");                              // no line any more
+  machine.root.write("/proc/13/stat", "13 (x) S");                      // cut short
   auto watch = machine.open();
   machine.list(0, {{10, 1}, {11, 1}, {12, 1}, {13, 1}, {14, 1}});
   watch->tick();
