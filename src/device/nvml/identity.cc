@@ -175,6 +175,8 @@ void read_remote(Device& device, Row& row, unsigned link) {
 // link behind it.
 void read_links(Device& device, Row& row) {
   row.set_absent(MetricId::gpu_nvlink_remote_address, State::kNotSupported);
+  // The links are the GPU's: an instance has not none, it has no such number.
+  if (device.is_mig()) return row.set_absent(MetricId::gpu_nvlink_links, State::kNotSupported);
   Return last = Return::kSuccess;
   unsigned links = 0;
   for (; links < kLinks; ++links) {

@@ -84,7 +84,8 @@ void read_pcie_generations(Device& device, Row& row) {
 void read_gpm_support(Device& device, Row& row) {
   abi::GpmSupport support{};
   support.version = abi::kGpmSupportVersion;
-  const Return code = device.call<Call::kGpmQueryDeviceSupport>(&support);
+  // Of an instance its GPU tells it.
+  const Return code = device.call_gpu<Call::kGpmQueryDeviceSupport>(&support);
   // A library without the function is older than the GPUs that have GPM.
   if (code == Return::kFunctionNotFound || code == Return::kNotSupported) {
     return row.set(MetricId::gpu_gpm_supported, std::uint64_t{0});

@@ -12,7 +12,10 @@ namespace {
 using catalog::MetricId;
 using catalog::State;
 
-bool is_split(const Device& gpu, const std::vector<Device>& all) {
+// In MIG mode programs run in instances only; there may be none.
+bool is_split(const View& view, const Device& gpu, const std::vector<Device>& all) {
+  const Latest mode = view.latest(gpu.slot, MetricId::gpu_mig_mode);
+  if (!gpu.is_mig() && mode.is_ok() && mode.reading.u64() != 0) return true;
   return std::ranges::any_of(all, [&](const Device& other) {
     return other.parent == gpu.slot && other.status == DeviceStatus::kOk;
   });
@@ -53,7 +56,7 @@ std::vector<Device> find_idle(const View& view, const IdleOptions& options) {
   const std::vector<Device> all = gpus(view);
   std::vector<Device> idle;
   for (const Device& gpu : all) {
-    if (gpu.status != DeviceStatus::kOk || is_split(gpu, all)) continue;
+    if (gpu.status != DeviceStatus::kOk || is_split(view, gpu, all)) continue;
     const Listing listing = list_processes(view, gpu.slot, Join::kDriverOnly);
     if (!listing.is_known() || !listing.processes.empty()) continue;
     if (has_little_memory_used(view, gpu, options) && is_quiet(view, gpu, options)) {

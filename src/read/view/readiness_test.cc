@@ -171,5 +171,22 @@ TEST(IdleMig, InstancesStandForTheirGpu) {
   EXPECT_TRUE(found[0].is_mig());
 }
 
+TEST(IdleMig, SplitGpuWithoutInstancesIsOfNoUse) {
+  Machine machine({.gpus = 1, .migs_per_gpu = 1});
+  machine.add_gpu(0, Lane::kGauge, 20 * kSecond, [](Row& row) {
+    row.set(MetricId::gpu_memory_used_bytes, std::uint64_t{0});
+    row.set_absent(MetricId::gpu_utilization_ratio, State::kNotSupported);
+  });
+  machine.add_gpu(0, Lane::kGpm, 20 * kSecond,
+                  [](Row& row) { row.set_all_absent(State::kNotSupported); });
+  machine.add_gpu(0, Lane::kProcess, 20 * kSecond,
+                  [](Row& row) { row.set(MetricId::process_count, std::uint64_t{0}); });
+  for (const std::uint64_t mode : {1, 0}) {
+    machine.add_gpu(0, Lane::kSlow, 20 * kSecond,
+                    [mode](Row& row) { row.set(MetricId::gpu_mig_mode, mode); });
+    EXPECT_EQ(find_idle(*machine.view()).empty(), mode == 1);
+  }
+}
+
 }  // namespace
 }  // namespace everywatt::view
