@@ -106,7 +106,7 @@ base::Result<ExitCode> run_overview(const Arguments& arguments, const Config& co
   const auto source = open_source(arguments, config, NoDaemon::kReadOnce);
   if (!source) return std::unexpected(source.error());
   const view::View& view = *source->view;
-  const std::vector<view::Device> gpus = view::gpus(view);
+  const std::vector<view::Device> gpus = view::present_gpus(view);
   if (gpus.empty()) {
     return base::fail(base::Code::kUnavailable, "no GPU on this machine",
                       "see what the simulation shows: everywatt serve --demo all");

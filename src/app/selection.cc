@@ -52,8 +52,8 @@ base::Result<std::vector<catalog::MetricId>> find_metrics(std::span<const std::s
 
 base::Result<std::vector<view::Device>> select_gpus(const view::View& view, const Config& config,
                                                     std::span<const std::string> words) {
+  if (words.empty()) return view::present_gpus(view);
   std::vector<view::Device> all = view::gpus(view);
-  if (words.empty()) return all;
   const auto expanded = expand_groups(config, words);
   if (!expanded) return std::unexpected(expanded.error());
   std::vector<std::uint32_t> slots;

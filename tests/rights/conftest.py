@@ -11,10 +11,9 @@ HERE = Path(__file__).resolve().parent
 for neighbour in ("cli", "sim"):
     sys.path.insert(0, str(HERE.parent / neighbour))
 
-import program  # noqa: E402
+from ordinary import ORDINARY  # noqa: E402
 
-# A user whom the machine does not name and to whom nothing belongs.
-ORDINARY = 23456
+import program  # noqa: E402
 
 
 @pytest.fixture

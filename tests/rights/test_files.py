@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 import pytest
-from conftest import ORDINARY
+from ordinary import ORDINARY
 from process import all_started
 from program import PROGRAM, environment, run, wait_until
 

@@ -177,9 +177,8 @@ def test_owners_are_visible_as_on_a_real_machine(root_at):
 
 def test_the_player_follows_the_playhead_until_it_is_told_to_stop(simulation):
     simulation.make("gemm")
-    from conftest import BUILD
-
-    process = subprocess.Popen([BUILD / "everywatt-player", "--play", simulation.folder])
+    player = simulation.library.with_name("everywatt-player")
+    process = subprocess.Popen([player, "--play", simulation.folder])
     try:
         playhead = simulation.playhead
         root = simulation.folder / "root"

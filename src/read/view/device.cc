@@ -178,6 +178,9 @@ std::optional<std::vector<Device>> match_index(std::span<const Device> gpus,
   const bool has_named =
       std::ranges::any_of(found, [](const Device& gpu) { return !gpu.uuid.empty(); });
   if (has_named) std::erase_if(found, [](const Device& gpu) { return gpu.uuid.empty(); });
+  // A number passes on to another when who had it is gone.
+  const auto is_gone = [](const Device& gpu) { return gpu.status == DeviceStatus::kGone; };
+  if (!std::ranges::all_of(found, is_gone)) std::erase_if(found, is_gone);
   return found;
 }
 
@@ -212,6 +215,13 @@ std::vector<Device> devices(const View& view, Scope scope) {
     return std::tuple(device.is_mig() ? device.parent_index : device.index, device.is_mig(),
                       device.index);
   });
+  return found;
+}
+
+std::vector<Device> present_gpus(const View& view) {
+  std::vector<Device> found = gpus(view);
+  std::erase_if(
+      found, [](const Device& gpu) { return gpu.is_mig() && gpu.status == DeviceStatus::kGone; });
   return found;
 }
 

@@ -42,6 +42,9 @@ std::vector<Device> devices(const View& view, catalog::Scope scope);
 inline std::vector<Device> gpus(const View& view) {
   return devices(view, catalog::Scope::kGpu);
 }
+// The same without the MIG instances that were destroyed. They can still be asked for, as what they
+// did is recorded, but nobody misses them.
+std::vector<Device> present_gpus(const View& view);
 // Another number whenever a device appears, goes, changes its status or states its constants anew,
 // and for another file: what was derived from devices() and constants holds while this is the same.
 std::uint64_t device_changes(const View& view);

@@ -97,6 +97,30 @@ TEST(FindGpu, TextFromOutsideCannotForgeALine) {
   EXPECT_EQ(found.error().message.find('\x1b'), std::string::npos);
 }
 
+TEST(FindGpu, NumberOfOneThatIsGoneIsItsFollowers) {
+  std::vector<Device> gpus = three();
+  Device gone = gpus.back();
+  ASSERT_TRUE(gone.is_mig());
+  gone.slot = 300;
+  gone.uuid = "MIG-dd55-0000";
+  gone.status = DeviceStatus::kGone;
+  gpus.push_back(gone);
+  EXPECT_EQ(find_gpu(gpus, "0:1")->slot, 200u);
+  EXPECT_EQ(find_gpu(gpus, "MIG-dd55")->slot, 300u) << "what it did is recorded";
+  gpus.erase(gpus.end() - 2);
+  EXPECT_EQ(find_gpu(gpus, "0:1")->slot, 300u);
+}
+
+TEST(Devices, DestroyedInstancesAreNotPresentAndRemovedGpusAre) {
+  Machine machine({.gpus = 2, .migs_per_gpu = 1});
+  machine.file().set_status(machine.mig(0, 0), recorder::DeviceStatus::kOk, kSecond);
+  machine.file().set_status(machine.gpu(1), recorder::DeviceStatus::kGone, kSecond);
+  EXPECT_EQ(present_gpus(*machine.view()).size(), 3u);
+  machine.file().set_status(machine.mig(0, 0), recorder::DeviceStatus::kGone, kSecond);
+  EXPECT_EQ(present_gpus(*machine.view()).size(), 2u);
+  EXPECT_EQ(gpus(*machine.view()).size(), 3u);
+}
+
 TEST(Devices, AreInOrderWithMigInstancesBehindTheirGpu) {
   Machine machine({.gpus = 2, .migs_per_gpu = 2});
   machine.name_gpu(0, kSecond, "GPU-a", "00000000:06:00.0");

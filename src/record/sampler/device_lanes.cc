@@ -174,6 +174,11 @@ void DeviceLanes::begin(nvml::Device device) {
     ticker = Ticker(ticker.period_ns(), ticker.phase_ns(), now);
     ticker.hurry(now);
   }
+  // Instances come while there are readers: none is to be seen without its name. It is short.
+  if (kind_ == DeviceKind::kMigInstance) {
+    is_identity_due_ = false;
+    read_identity();
+  }
 }
 
 // The same GPU as before, but nobody was looking meanwhile.

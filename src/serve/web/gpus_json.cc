@@ -170,7 +170,7 @@ std::string format_gpus(const view::View& view, const GpusQuery& query, const st
     not_ready.push_back({{"what", entry.what}, {"reason", entry.reason}});
   }
   ordered_json& gpus = json["gpus"] = ordered_json::array();
-  for (const view::Device& gpu : view::gpus(view))
+  for (const view::Device& gpu : view::present_gpus(view))
     gpus.push_back(gpu_json(view, gpu, query));
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
