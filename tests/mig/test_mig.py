@@ -249,7 +249,7 @@ def test_a_layout_changes_while_it_is_read(machine, unannounced):
     assert len(json.loads(here.daemon.fetch("/api/v1/gpus"))["gpus"]) == 2
     # What they did can still be asked for.
     last = here.daemon.run("get", "gpu_memory_used_bytes", "--gpu", UUIDS[0])
-    assert last.returncode == 1 and "gone" in last.stdout
+    assert last.returncode == 1 and "- (lost)" in last.stdout
     history = here.daemon.run("history", "gpu_memory_used_bytes", "--since", "1m", "--gpu", UUIDS[0])
     assert ",ok," in history.stdout
     assert here.daemon.fetch("/readyz").strip() == "ready"
