@@ -180,9 +180,11 @@ FUZZ_TARGET(answers) {
   if (!device) return;
   CHECK(base::is_clean(device->uuid()));
   read_all(*device);
-  for (Device& instance : device->mig_instances()) {
-    if (input.is_empty()) break;
-    read_all(instance);
+  if (auto instances = device->mig_instances()) {
+    for (Device& instance : instances->named) {
+      if (input.is_empty()) break;
+      read_all(instance);
+    }
   }
   if (auto events = EventSet::open(**library, {})) {
     static_cast<void>(events->watch(*device));

@@ -91,35 +91,40 @@ bool Device::renumber() {
   return std::exchange(index_, index) != index;
 }
 
-std::vector<Device> Device::mig_instances() {
-  std::vector<Device> instances;
+Answer<MigInstances> Device::mig_instances() {
+  MigInstances found;
+  if (is_mig_) return found;
   unsigned current = 0;
   unsigned pending = 0;
-  if (is_mig_ || call<Call::kDeviceGetMigMode>(&current, &pending) != Return::kSuccess ||
-      current == 0) {
-    return instances;
-  }
   unsigned most = 0;
-  if (call<Call::kDeviceGetMaxMigDeviceCount>(&most) != Return::kSuccess) return instances;
+  State state = state_of(call<Call::kDeviceGetMigMode>(&current, &pending));
+  if (state == State::kOk && current == 0) return found;
+  if (state == State::kOk) state = state_of(call<Call::kDeviceGetMaxMigDeviceCount>(&most));
+  if (state == State::kNotSupported || state == State::kNoPermission) return found;
+  if (state != State::kOk) return std::unexpected(state);
   for (unsigned i = 0; i < std::min(most, kMaxMigInstances); ++i) {
     abi::Device handle = nullptr;
-    // Free places in the layout answer NOT_FOUND.
-    if (call<Call::kDeviceGetMigDeviceHandleByIndex>(i, &handle) != Return::kSuccess) continue;
+    const Return code = call<Call::kDeviceGetMigDeviceHandleByIndex>(i, &handle);
+    // A free place in the layout.
+    if (code == Return::kNotFound || code == Return::kInvalidArgument) continue;
+    if (code != Return::kSuccess) return std::unexpected(state_of(code));
     Device instance(*library_, handle, trace_);
     instance.is_mig_ = true;
     instance.gpu_handle_ = handle_;
     instance.parent_uuid_ = uuid_;
     instance.index_ = i;
-    // Without it there are no performance counters. The next listing asks again.
-    if (instance.call<Call::kDeviceGetGpuInstanceId>(&instance.gpu_instance_id_) !=
-        Return::kSuccess) {
-      continue;
-    }
     instance.power_limit_max_watts_ = power_limit_max_watts_;
-    Answer<Device> named = identified(std::move(instance));
-    if (named) instances.push_back(std::move(*named));
+    // Without its number there are no performance counters.
+    const Return numbered = instance.call<Call::kDeviceGetGpuInstanceId>(&instance.gpu_instance_id_);
+    Answer<Device> named = numbered == Return::kSuccess ? identified(std::move(instance))
+                                                        : std::unexpected(state_of(numbered));
+    if (named) {
+      found.named.push_back(std::move(*named));
+    } else if (named.error() != State::kNotSupported && named.error() != State::kNoNewValue) {
+      found.unnamed.push_back(handle);
+    }
   }
-  return instances;
+  return found;
 }
 
 // A wrong argument may be the instance itself: one that was destroyed has left a handle behind

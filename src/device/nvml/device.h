@@ -45,6 +45,14 @@ struct Field {
   std::uint64_t bits = 0;  // the integer, widened; a 32-bit all-ones as a 64-bit one
 };
 
+class Device;
+
+// A listing of a GPU's MIG instances.
+struct MigInstances {
+  std::vector<Device> named;
+  std::vector<abi::Device> unnamed;  // there, but the driver failed to tell which they are
+};
+
 // One GPU or MIG instance as the driver gives it: a handle, its identity, and the way of its
 // readings into rows. Refers to the library, which must outlive it. Belongs to one thread.
 //
@@ -60,8 +68,9 @@ class Device {
   static Answer<Device> open_nth(Library& library, unsigned number, const CallTrace& trace);
   static Answer<unsigned> count(Library& library, const CallTrace& trace);
 
-  // The MIG instances that it holds now; none unless MIG is on.
-  std::vector<Device> mig_instances();
+  // The MIG instances that it holds now; none unless MIG is on. An error: they could not be listed,
+  // which says nothing about them.
+  Answer<MigInstances> mig_instances();
 
   // Asks for its number, which is another one after the driver has ordered its GPUs anew. True: it
   // has changed.

@@ -70,7 +70,9 @@ class Round {
     gpu_.emplace(std::move(*opened));
     ++step_now;
     auto instances = gpu_->mig_instances();
-    if (!instances.empty()) instance_.emplace(std::move(instances[0]));
+    if (instances && !instances->named.empty()) {
+      instance_.emplace(std::move(instances->named[0]));
+    }
     ++step_now;
     open_gpm(gpu_, gpu_gpm_, gpm_state_, now_ns);
     ++step_now;

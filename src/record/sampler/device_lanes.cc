@@ -156,8 +156,7 @@ void DeviceLanes::begin(nvml::Device device) {
   } else {
     report_gap(now);
   }
-  gauge_reader_.reset();
-  slow_reader_.reset();
+  forget_absences();
   process_.reset();
   if (power_) power_->reset();
   if (gpu == GpuIs::kAnother || !gauge_writer_.read_last(gauge_seen_)) gauge_seen_.clear();
@@ -179,6 +178,11 @@ void DeviceLanes::begin(nvml::Device device) {
     is_identity_due_ = false;
     read_identity();
   }
+}
+
+void DeviceLanes::forget_absences() {
+  gauge_reader_.reset();
+  slow_reader_.reset();
 }
 
 // The same GPU as before, but nobody was looking meanwhile.

@@ -96,6 +96,8 @@ class DeviceLanes {
   void leave_processes_to(std::vector<std::uint32_t> gpu_instances) {
     process_.leave_to(std::move(gpu_instances));
   }
+  // What it did not support or allow is asked for again at the next reading.
+  void forget_absences();
   // Reads every lane once, due or not. GPM takes a sample: with the second one a window closes.
   catalog::State read_all();
   void read_gpm();

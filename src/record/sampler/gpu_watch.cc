@@ -391,21 +391,28 @@ void GpuWatch::take_gpm() {
   }
 }
 
+bool GpuWatch::is_listed(const nvml::MigInstances& listed, const nvml::Device& instance) {
+  if (std::ranges::find(listed.unnamed, instance.handle()) != listed.unnamed.end()) return true;
+  const auto same = std::ranges::find(listed.named, instance.uuid(), &nvml::Device::uuid);
+  return same != listed.named.end() && same->handle() == instance.handle();
+}
+
 // The instances by their UUIDs: those that are new take a free slot, those that are gone leave it.
 State GpuWatch::refresh_migs(std::int64_t now_ns) {
   migs_checked_ns_ = now_ns + kMigCheckNs;
-  std::vector<nvml::Device> instances = lanes_->device().mig_instances();
+  nvml::Answer<nvml::MigInstances> instances = lanes_->device().mig_instances();
   // A layout of a GPU that could not be asked is none.
   if (const State condition = lanes_->device().take_condition(); condition != State::kOk) {
     return condition;
   }
+  if (!instances) return State::kOk;  // what was there is there until a listing without it
+  bool has_changed = false;
   for (const auto& mig : migs_) {
-    if (!mig->is_begun()) continue;
-    const auto same = std::ranges::find(instances, mig->device().uuid(), &nvml::Device::uuid);
-    const bool is_here = same != instances.end() && same->handle() == mig->device().handle();
-    if (!is_here) mig->end(State::kNotRead);
+    if (!mig->is_begun() || is_listed(*instances, mig->device())) continue;
+    mig->end(State::kNotRead);
+    has_changed = true;
   }
-  for (nvml::Device& instance : instances) {
+  for (nvml::Device& instance : instances->named) {
     DeviceLanes* const lanes = lanes_for_mig(instance);
     if (lanes == nullptr) continue;
     // The driver counts them anew when one before it goes.
@@ -413,7 +420,10 @@ State GpuWatch::refresh_migs(std::int64_t now_ns) {
     if (lanes->is_begun()) continue;
     lanes->begin(std::move(instance));
     shared_.file.set_status(lanes->slot(), DeviceStatus::kOk, now_ns);
+    has_changed = true;
   }
+  // A GPU in one piece tells what a split one does not.
+  if (has_changed) lanes_->forget_absences();
   // Also those that were lost with their GPU and did not come back with it.
   for (const auto& mig : migs_) {
     if (!mig->is_begun()) shared_.file.set_status(mig->slot(), DeviceStatus::kGone, now_ns);

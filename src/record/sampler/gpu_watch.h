@@ -95,6 +95,7 @@ class GpuWatch {
   void close(catalog::State why, std::int64_t now_ns);
   void set_status(recorder::DeviceStatus status, std::int64_t now_ns);
   void take_wishes();
+  static bool is_listed(const nvml::MigInstances& listed, const nvml::Device& instance);
   catalog::State refresh_migs(std::int64_t now_ns);
   void run_migs();
   DeviceLanes* lanes_for_mig(const nvml::Device& instance);
