@@ -68,7 +68,7 @@ TEST_F(DeviceTest, BytesThatDoNotFitAreInvalid) {
     device_->put(slow, MetricId::gpu_nvlink_transmit_bytes_total, Return::kSuccess, kib, kKibi);
     return slow.reading(MetricId::gpu_nvlink_transmit_bytes_total);
   };
-  EXPECT_EQ(put_kib((1ull << 54) - 1).u64(), ~0ull - 1023);
+  EXPECT_EQ(put_kib(1ull << 53).u64(), 1ull << 63);
   EXPECT_EQ(put_kib(1ull << 54).state, State::kInvalid);
   EXPECT_EQ(tally_.rejected, 1u);
 }

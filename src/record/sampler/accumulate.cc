@@ -17,18 +17,27 @@ bool is_plausible(double joules, std::int64_t from_ns, std::int64_t to_ns, doubl
   return joules <= watts * (static_cast<double>(to_ns - from_ns) / 1e9 + kRefreshSeconds);
 }
 
+template <typename T>
+T grow(std::optional<T>& base, bool& has_fallen, T now) {
+  if (!base) {
+    base = now;
+    return {};
+  }
+  const bool is_fallen = now < *base;
+  if (is_fallen && !std::exchange(has_fallen, true)) return {};
+  has_fallen = false;
+  const T before = std::exchange(*base, now);
+  return is_fallen ? now : now - before;
+}
+
 }  // namespace
 
 std::uint64_t CountGrowth::see(std::uint64_t count) {
-  const std::optional<std::uint64_t> before = std::exchange(base_, count);
-  if (!before) return 0;
-  return count >= *before ? count - *before : count;
+  return grow(base_, has_fallen_, count);
 }
 
 double SumGrowth::see(double sum) {
-  const std::optional<double> before = std::exchange(base_, sum);
-  if (!before) return 0;
-  return sum >= *before ? sum - *before : sum;
+  return grow(base_, has_fallen_, sum);
 }
 
 EnergyGrowth::Step EnergyGrowth::see(double joules, std::int64_t time_ns, double power_max_watts) {

@@ -13,12 +13,14 @@ class CountGrowth {
  public:
   // Where the next reading is counted from: what was last seen before this process started.
   void set_base(std::uint64_t count) { base_ = count; }
-  // By how much it grew since the last reading; a fall means a restart, since which it grew to what
-  // it is now. The first reading ever grows by nothing.
+  // By how much it grew since the last reading. Two readings below the last mean a restart, since
+  // which it grew to what it is now; one alone may be a driver's slip, and counts for nothing. The
+  // first reading ever grows by nothing.
   std::uint64_t see(std::uint64_t count);
 
  private:
   std::optional<std::uint64_t> base_;
+  bool has_fallen_ = false;
 };
 
 // The same for seconds and other sums that are not whole.
@@ -29,6 +31,7 @@ class SumGrowth {
 
  private:
   std::optional<double> base_;
+  bool has_fallen_ = false;
 };
 
 // Growth of the driver's energy counter. It restarts with the driver, and on some boards it jumps

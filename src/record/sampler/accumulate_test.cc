@@ -13,8 +13,18 @@ TEST(CountGrowth, RestartOfTheSourceCountsFromZero) {
   EXPECT_EQ(growth.see(100), 0u) << "what was before us is not ours";
   EXPECT_EQ(growth.see(103), 3u);
   EXPECT_EQ(growth.see(103), 0u);
-  EXPECT_EQ(growth.see(2), 2u);
-  EXPECT_EQ(growth.see(5), 3u);
+  EXPECT_EQ(growth.see(2), 0u);
+  EXPECT_EQ(growth.see(5), 5u);
+  EXPECT_EQ(growth.see(7), 2u);
+}
+
+TEST(CountGrowth, OneReadingThatFallsAndComesBackIsNoGrowth) {
+  CountGrowth growth;
+  growth.set_base(100);
+  EXPECT_EQ(growth.see(0), 0u);
+  EXPECT_EQ(growth.see(101), 1u);
+  EXPECT_EQ(growth.see(3), 0u);
+  EXPECT_EQ(growth.see(101), 0u);
 }
 
 TEST(CountGrowth, BaseBridgesARestartOfOurs) {
@@ -27,7 +37,8 @@ TEST(SumGrowth, GrowsLikeACount) {
   SumGrowth growth;
   EXPECT_EQ(growth.see(1.5), 0);
   EXPECT_EQ(growth.see(2.0), 0.5);
-  EXPECT_EQ(growth.see(0.25), 0.25);
+  EXPECT_EQ(growth.see(0.25), 0.0);
+  EXPECT_EQ(growth.see(0.5), 0.5);
 }
 
 // Issue P021: energy counters are coarse, jump, and restart.

@@ -189,6 +189,25 @@ TEST_F(ProcessLaneTest, UnfilledSlotsAreNoProcesses) {
   EXPECT_EQ(value(0, MetricId::gpu_rejected_readings_total), 0);
 }
 
+TEST_F(ProcessLaneTest, PidThatNobodyHasIsLeftOutAndCounted) {
+  begin(device("gemm") + kTwoMore + "[[process]]\npid = 4194305\nmemory_bytes = 1000\n", 1);
+  step_to_ms(20'000);
+  run_until_ms(20'000);
+  EXPECT_THAT(listing(),
+              ElementsAre(std::pair{501ul, 0.2}, std::pair{502ul, -1.0}, std::pair{10000ul, 0.99}));
+  EXPECT_EQ(value(0, MetricId::gpu_rejected_readings_total), 1);
+}
+
+TEST_F(ProcessLaneTest, ListingOfNoneButSuchIsInvalidAndNotEmpty) {
+  begin(device("gemm") +
+            "[[fault]]\nfunction = \"nvmlDeviceGetComputeRunningProcesses_v3\"\n"
+            "garbage = \"ones\"\n",
+        1);
+  run_until_ms(1'000);
+  EXPECT_EQ(latest(0, MetricId::process_count).state, State::kInvalid);
+  EXPECT_EQ(latest(0, MetricId::process_pid).state, State::kInvalid);
+}
+
 // Issue P068: lists that grow between two calls.
 TEST_F(ProcessLaneTest, GrowingListIsAskedForAgain) {
   begin(device("gemm", "growing_lists = 3\n"), 1);

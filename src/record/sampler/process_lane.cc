@@ -22,6 +22,13 @@ void put_ratio(catalog::Row& row, MetricId id, const std::optional<double>& rati
   row.set_reading(id, ratio ? Reading::of(*ratio) : Reading::absent(State::kInvalid));
 }
 
+// Nobody has that number: what else the driver says of it is not to be believed either.
+bool is_impossible(nvml::Device& device, const nvml::Process& process) {
+  if (catalog::is_in_range(catalog::metric(MetricId::process_pid), process.pid, 0)) return false;
+  static_cast<void>(device.reject());
+  return true;
+}
+
 }  // namespace
 
 ProcessLane::ProcessLane(recorder::Writer writer)
@@ -49,6 +56,13 @@ unsigned ProcessLane::list(nvml::Device& device, std::int64_t now_ns, std::int64
   nvml::Answer<std::vector<nvml::Process>> processes = nvml::read_processes(device);
   if (!processes) {
     write_absent(processes.error(), now_ns);
+    return 0;
+  }
+  const auto impossible = std::erase_if(
+      *processes, [&](const nvml::Process& process) { return is_impossible(device, process); });
+  // "Nobody" is not what the driver said.
+  if (impossible > 0 && processes->empty()) {
+    write_absent(State::kInvalid, now_ns);
     return 0;
   }
   pids_.clear();
