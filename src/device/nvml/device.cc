@@ -115,7 +115,8 @@ Answer<MigInstances> Device::mig_instances() {
     instance.index_ = i;
     instance.power_limit_max_watts_ = power_limit_max_watts_;
     // Without its number there are no performance counters.
-    const Return numbered = instance.call<Call::kDeviceGetGpuInstanceId>(&instance.gpu_instance_id_);
+    const Return numbered =
+        instance.call<Call::kDeviceGetGpuInstanceId>(&instance.gpu_instance_id_);
     Answer<Device> named = numbered == Return::kSuccess ? identified(std::move(instance))
                                                         : std::unexpected(state_of(numbered));
     if (named) {

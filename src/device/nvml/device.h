@@ -90,6 +90,17 @@ class Device {
   void count_into(CallTally& tally) { trace_.tally = &tally; }
   double power_limit_max_watts() const { return power_limit_max_watts_; }
 
+  // What so many NVLinks together had carried when they were read.
+  struct LinkTraffic {
+    std::int64_t time_ns = 0;
+    unsigned counts = 0;
+    double bytes = 0;
+  };
+  // Keeps it; gives the one before, at first one without counts.
+  LinkTraffic exchange_link_traffic(const LinkTraffic& now) {
+    return std::exchange(link_traffic_, now);
+  }
+
   // What the calls since the last question came to, beyond single readings: kLost (gone from the
   // bus; a destroyed MIG instance), kFailed (the driver was shut under us: open the library again),
   // else kOk.
@@ -147,6 +158,7 @@ class Device {
   unsigned index_ = 0;
   unsigned gpu_instance_id_ = abi::kInstanceNone;
   double power_limit_max_watts_ = 0;
+  LinkTraffic link_traffic_;
   catalog::State condition_ = catalog::State::kOk;
   std::vector<Isolated> isolated_;
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -15,12 +16,20 @@ namespace {
 
 // How late a stop is noticed; an event ends the wait at once. Each wait costs 51 us on an H200.
 constexpr unsigned kWaitMs = 500;
+// How often is asked instead while a GPU has to register: on an H200 that takes as long as a wait
+// that has begun, and its first readings would come half a second late.
+constexpr std::int64_t kBetweenAsksNs = 5'000'000;
 constexpr std::int64_t kErrorPauseNs = 1'000'000'000;
 
 void pass(const nvml::Event& event, const GpuList& gpus) {
   for (GpuWatch* const gpu : gpus.all()) {
     if (gpu->has_handle(event.device)) return gpu->on_event(event);
   }
+}
+
+bool is_any_opening(const GpuList& gpus) {
+  const auto all = gpus.all();
+  return std::ranges::any_of(all, [](const GpuWatch* gpu) { return gpu->is_opening(); });
 }
 
 }  // namespace
@@ -35,7 +44,8 @@ void pause(std::int64_t duration_ns, const std::stop_token& stop) {
 void watch_events(nvml::EventSet& events, const GpuList& gpus, const std::stop_token& stop) {
   bool is_deaf = false;
   while (!stop.stop_requested()) {
-    const nvml::Answer<std::optional<nvml::Event>> event = events.wait(kWaitMs);
+    const bool is_held_back = is_any_opening(gpus);
+    const auto event = events.wait(is_held_back ? 0 : kWaitMs);
     if (!event) {
       if (!is_deaf) {
         base::log(base::LogLevel::kWarning,
@@ -47,7 +57,11 @@ void watch_events(nvml::EventSet& events, const GpuList& gpus, const std::stop_t
       continue;
     }
     is_deaf = false;
-    if (*event) pass(**event, gpus);
+    if (*event) {
+      pass(**event, gpus);
+    } else if (is_held_back) {
+      pause(kBetweenAsksNs, stop);
+    }
   }
 }
 

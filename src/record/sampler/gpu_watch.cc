@@ -70,9 +70,11 @@ void GpuWatch::attach(nvml::Library& library, nvml::EventSet* events) {
   is_driver_gone_.store(false, std::memory_order_relaxed);
   wants_driver_anew_.store(false, std::memory_order_relaxed);
   may_renew_driver_ = false;
+  is_opening_.store(true, std::memory_order_release);
 }
 
 void GpuWatch::detach() {
+  is_opening_.store(false, std::memory_order_release);
   handle_.store(nullptr, std::memory_order_release);
   wants_pcie_.store(false, std::memory_order_relaxed);
   for (const auto& mig : migs_) {
@@ -225,7 +227,10 @@ void GpuWatch::try_open(std::int64_t now_ns) {
   set_status(DeviceStatus::kOk, now_ns);
   faults_.begin(lanes_->begun_as(), now_ns);
   handle_.store(handle, std::memory_order_release);
-  if (events_ != nullptr) static_cast<void>(events_->watch(lanes_->device()));
+  if (events_ != nullptr) {
+    is_opening_.store(true, std::memory_order_release);
+    static_cast<void>(events_->watch(lanes_->device()));
+  }
   tell_opened();
   condition_ = Condition::kOpen;
   renumbered_ns_ = now_ns;
@@ -355,6 +360,7 @@ std::int64_t GpuWatch::next_ns() const {
 void GpuWatch::run(const std::stop_token& stop) {
   while (!stop.stop_requested() && !is_driver_gone()) {
     run_due();
+    is_opening_.store(false, std::memory_order_release);
     const std::int64_t sleep_ns = std::min(next_ns() - shared_.options.clock(), kLongestSleepNs);
     if (sleep_ns <= 0) continue;
     std::unique_lock lock(mutex_);

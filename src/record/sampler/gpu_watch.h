@@ -69,6 +69,8 @@ class GpuWatch {
   bool has_handle(nvml::abi::Device handle) const {
     return handle != nullptr && handle_.load(std::memory_order_acquire) == handle;
   }
+  // True while it may ask for its events. The driver lets it do so only while nobody waits for any.
+  bool is_opening() const { return is_opening_.load(std::memory_order_acquire); }
   // Records an event of the driver's about this GPU, and has the lanes read that it concerns.
   void on_event(const nvml::Event& event);
 
@@ -121,6 +123,7 @@ class GpuWatch {
 
   std::atomic<nvml::abi::Device> handle_{nullptr};
   std::atomic<bool> wants_pcie_{false};
+  std::atomic<bool> is_opening_{false};
   std::atomic<bool> is_driver_gone_{false};
   // What the event thread asks for.
   std::atomic<bool> wants_rows_{false};
