@@ -31,7 +31,12 @@ def cpu_seconds(pid: int) -> float:
 
 
 def name(pid: int) -> str:
-    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    """The first words of its command; none when it has ended."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ""
+    words = command.split(b"\0")
     return " ".join(w.decode(errors="replace") for w in words[:3])
 
 

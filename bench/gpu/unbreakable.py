@@ -45,13 +45,7 @@ def rates(windows: list[dict], since: float, until: float) -> dict:
 
 
 def part(daemon: Daemon, wanted: str) -> int | None:
-    for pid in daemon.pids():
-        try:
-            if f"part {wanted}" in name(pid):
-                return pid
-        except OSError:
-            continue
-    return None
+    return next((pid for pid in daemon.pids() if f"part {wanted}" in name(pid)), None)
 
 
 def gaps_ms(daemon: Daemon, metric: str, since: str) -> list[float]:
