@@ -82,7 +82,7 @@ def stage_kill() -> dict:
             time.sleep(4)
             out[wanted] = {
                 "replaced_after_ms": (replaced - start) * 1e3,
-                "longest_gaps_ms": gaps_ms(daemon, "gpu_power_watts", "4s"),
+                "longest_gaps_ms": gaps_ms(daemon, "gpu_power_watts", "5s"),
                 "fallen": fallen(before, totals(daemon)),
                 "around": (start - 0.5, time.monotonic())}
         out["events"] = daemon.command("events", "--since", "1m").splitlines()[-12:]
