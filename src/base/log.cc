@@ -2,6 +2,7 @@
 #include "base/log.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,6 +33,13 @@ std::string_view level_name(LogLevel level) {
   return "";
 }
 
+// A pipe that nobody empties would hold up whoever writes for as long; a lost line harms less. The
+// descriptor is shared with others, so that O_NONBLOCK cannot be set on it.
+bool takes_a_line() {
+  pollfd place{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&place, 1, 0) == 1 && (place.revents & POLLOUT) != 0;
+}
+
 }  // namespace
 
 void log(LogLevel level, std::string_view text) {
@@ -40,6 +48,7 @@ void log(LogLevel level, std::string_view text) {
   const std::string line =
       fmt::format("everywatt{}{}{}: {}{}\n", who.empty() ? "" : "[", who, who.empty() ? "" : "]",
                   level_name(level), clean_text(text, kLineLimitBytes));
+  if (!takes_a_line()) return;
   // One write a line: lines of several processes on the same stderr do not mix.
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }

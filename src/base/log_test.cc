@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -52,6 +54,22 @@ TEST_F(LogTest, ALongRoleIsCutAndAShorterOneReplacesItWholly) {
   set_log_role(std::string(100, 'r'));
   set_log_role("host");
   EXPECT_EQ(line_of(LogLevel::kNotice, "x"), "everywatt[host]: x\n");
+}
+
+TEST_F(LogTest, ALineForWhichAPipeHasNoRoomIsLostAndHoldsUpNobody) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+  while (::write(ends[1], "x", 1) == 1) {
+  }
+  ASSERT_EQ(::fcntl(ends[1], F_SETFL, 0), 0);
+  const int own = ::dup(STDERR_FILENO);
+  ASSERT_EQ(::dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+  ::alarm(10);  // one that waits ends the test
+  log(LogLevel::kError, "to nobody");
+  ::alarm(0);
+  ::dup2(own, STDERR_FILENO);
+  for (const int each : {ends[0], ends[1], own})
+    ::close(each);
 }
 
 }  // namespace
