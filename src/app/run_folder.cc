@@ -22,6 +22,9 @@ namespace {
 
 // In a run folder that is not memory-backed: the path of the folder that is.
 constexpr std::string_view kElsewhereName = "elsewhere";
+// Holds the lock. The folder itself could not: whoever may read it could lock it, too, and keep us
+// out.
+constexpr std::string_view kLockName = "lock";
 constexpr const char* kSharedMemory = "/dev/shm";
 
 std::string variable(const char* name) {
@@ -90,6 +93,21 @@ base::Result<base::UniqueFd> open_folder(const std::string& path) {
   return fd;
 }
 
+// The lock of the folder, which is held until it is closed. It stays: a name that came and went
+// could be locked twice.
+base::Result<base::UniqueFd> lock_folder(const base::UniqueFd& folder, const std::string& path) {
+  const std::string name(kLockName);
+  base::UniqueFd lock(::openat(folder.get(), name.c_str(),
+                               O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  if (!lock.is_open()) return base::fail_errno("create", fmt::format("{}/{}", path, name));
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return base::fail(base::Code::kUnavailable,
+                      fmt::format("another everywatt serve runs with {}", path),
+                      "stop it, or name another folder with --run-dir");
+  }
+  return lock;
+}
+
 std::string shared_memory_folder(const std::string& path) {
   return fmt::format("{}/everywatt-{}-{:016x}", kSharedMemory, ::geteuid(),
                      std::hash<std::string>{}(path));
@@ -148,14 +166,11 @@ base::Result<RunFolder> take_run_folder(const std::string& asked, std::uint64_t 
   const std::string& path = *absolute;
   const mode_t mode = folder_mode(path);
   if (auto made = make_folder(path, mode); !made) return std::unexpected(made.error());
-  auto fd = open_folder(path);
-  if (!fd) return std::unexpected(fd.error());
-  if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
-    return base::fail(base::Code::kUnavailable,
-                      fmt::format("another everywatt serve runs with {}", path),
-                      "stop it, or name another folder with --run-dir");
-  }
-  RunFolder folder{.path = path, .files = path, .warning = {}, .lock = std::move(*fd)};
+  const auto opened = open_folder(path);
+  if (!opened) return std::unexpected(opened.error());
+  auto lock = lock_folder(*opened, path);
+  if (!lock) return std::unexpected(lock.error());
+  RunFolder folder{.path = path, .files = path, .warning = {}, .lock = *std::move(lock)};
   const std::string note = path + "/" + std::string(kElsewhereName);
   if (free_bytes(path) + recorder_bytes(path) < needed_bytes) {
     return base::fail(base::Code::kIo,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run_folder.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,6 +82,16 @@ TEST_F(RunFolderOnDisk, IsFreeAgainWhenItsHolderIsGone) {
     const auto taken = take_run_folder(path("run"), 0);
   }
   EXPECT_TRUE(take_run_folder(path("run"), 0));
+}
+
+TEST_F(RunFolderOnDisk, IsNotLockedByWhoeverMayOnlyReadIt) {
+  fs::create_directory(path("run"));
+  const base::UniqueFd reader(::open(path("run").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(reader.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(complaint(path("run")), "");
+  struct stat lock{};
+  ASSERT_EQ(::stat(path("run/lock").c_str(), &lock), 0);
+  EXPECT_EQ(lock.st_mode & 0777, 0600U);
 }
 
 TEST_F(RunFolderOnDisk, IsNoSymbolicLinkAndNoFile) {

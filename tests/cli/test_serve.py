@@ -108,7 +108,7 @@ def test_a_signal_ends_everything_within_five_seconds(serve, number):
     daemon.process.send_signal(number)
     assert daemon.process.wait(timeout=5) == 0
     assert not any(map(is_running, pids))
-    assert {p.name for p in daemon.run_folder.iterdir()} == {"recorder", "identities"}
+    assert {p.name for p in daemon.run_folder.iterdir()} == {"recorder", "identities", "lock"}
     # What it recorded can still be read, and is called old.
     answer = daemon.run("history", "gpu_power_watts", "--since", "5s", code=0)
     assert "no daemon runs" in answer.stderr and answer.stdout.count("\n") > 1

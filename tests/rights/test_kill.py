@@ -86,7 +86,7 @@ def test_nothing_is_left_of_a_supervisor_that_is_killed_and_the_next_goes_on(ser
     daemon.process.wait()
     wait_until(lambda: not any(map(is_running, parts.values())), "their end", patience_s=5)
     left = {p.name for p in daemon.run_folder.iterdir()}
-    assert left <= {"recorder", "identities", "annotate.sock", "data", "journal"}
+    assert left <= {"recorder", "identities", "annotate.sock", "data", "journal", "lock"}
     again = serve(*named, env=env)
     assert (again.run_folder / "recorder").stat().st_ino == inode
     wait_until(
