@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "app/demo.h"
+#include "app/inherited.h"
 #include "app/listener.h"
 #include "app/own_reading.h"
 #include "app/recorder_files.h"
@@ -84,6 +85,7 @@ void open_doors(const Config& config, const std::string& demo_folder, Supervisor
 }  // namespace
 
 base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config) {
+  undo_inherited_habits();
   survive_failed_writes();
   // From here on: a start that is interrupted leaves nothing behind.
   block_stop_signals();

@@ -7,6 +7,7 @@
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/config.h"
+#include "app/inherited.h"
 #include "app/messages.h"
 #include "app/output.h"
 #include "app/part.h"
@@ -116,6 +117,7 @@ int finish(const base::Result<ExitCode>& code, Language language) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  fill_standard_descriptors();
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == kPartCommand) {
     return finish(run_part({words.begin() + 1, words.end()}), Language::kEn);
