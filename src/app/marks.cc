@@ -50,6 +50,8 @@ base::Result<Marks> Marks::open(const RunFolder& folder, const std::string& data
   if (::setsockopt(socket->get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0) {
     return base::fail_errno("ask for the senders of", kAnnotateName);
   }
+  // The server, who gets it, only listens: no data go from it to other sockets of the machine.
+  if (::shutdown(socket->get(), SHUT_WR) != 0) return base::fail_errno("close", kAnnotateName);
   return Marks(std::move(run), *std::move(socket), *std::move(journal));
 }
 

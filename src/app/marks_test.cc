@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/marks.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
 
 #include <filesystem>
 
+#include "app/local_socket.h"
 #include "base/file.h"
 #include "catalog/row.h"
 #include "record/recorder/layout.h"
@@ -55,6 +59,18 @@ TEST_F(MarksTest, HaveASocketForAllAndAJournalForFew) {
   EXPECT_EQ(about.st_mode & 07777, 0640u);
   EXPECT_EQ(std::filesystem::read_symlink(folder_.files + "/journal"), data_ + "/journal");
   EXPECT_TRUE(send_mark(folder_.path, R"({"text":"x"})"));
+}
+
+TEST_F(MarksTest, ComeThroughASocketThatSendsNothing) {
+  const auto marks = Marks::open(folder_, data_);
+  ASSERT_TRUE(marks) << marks.error().message;
+  const base::UniqueFd folder(::open(folder_.path.c_str(), O_PATH | O_CLOEXEC));
+  const auto other = bind_local(folder, "other", SOCK_DGRAM, 0600);
+  ASSERT_TRUE(other) << other.error().message;
+  const LocalAddress address = local_address(folder, "other");
+  EXPECT_EQ(::sendto(marks->socket(), "x", 1, MSG_NOSIGNAL, address.get(), LocalAddress::kSize),
+            -1);
+  EXPECT_EQ(errno, EPIPE);
 }
 
 TEST_F(MarksTest, AreRefusedWhereThereIsNoDaemon) {
