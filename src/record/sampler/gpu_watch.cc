@@ -60,17 +60,23 @@ GpuWatch::GpuWatch(const Shared& shared, const Place& place, std::unique_ptr<Dev
       place_(place),
       lanes_(std::move(lanes)),
       faults_(faults),
-      backoff_(shared.options.retry_ns, shared.options.retry_max_ns) {}
+      backoff_(shared.options.retry_ns, shared.options.retry_max_ns),
+      registering_(shared.options.retry_ns, shared.options.retry_max_ns) {}
 
 void GpuWatch::attach(nvml::Library& library, nvml::EventSet* events) {
   library_ = &library;
-  events_ = events;
+  events_.store(events, std::memory_order_release);
   reset_condition();
   backoff_.succeed();
   is_driver_gone_.store(false, std::memory_order_relaxed);
   wants_driver_anew_.store(false, std::memory_order_relaxed);
   may_renew_driver_ = false;
   is_opening_.store(true, std::memory_order_release);
+}
+
+void GpuWatch::use_events(nvml::EventSet& events) {
+  events_.store(&events, std::memory_order_release);
+  wake();
 }
 
 void GpuWatch::detach() {
@@ -83,7 +89,7 @@ void GpuWatch::detach() {
   if (lanes_->is_begun()) lanes_->end(State::kNotRead);
   reset_condition();
   library_ = nullptr;
-  events_ = nullptr;
+  events_.store(nullptr, std::memory_order_release);
 }
 
 // What has nothing to do with the driver stays.
@@ -227,15 +233,24 @@ void GpuWatch::try_open(std::int64_t now_ns) {
   set_status(DeviceStatus::kOk, now_ns);
   faults_.begin(lanes_->begun_as(), now_ns);
   handle_.store(handle, std::memory_order_release);
-  if (events_ != nullptr) {
-    is_opening_.store(true, std::memory_order_release);
-    static_cast<void>(events_->watch(lanes_->device()));
-  }
+  has_registered_ = false;
+  registering_.succeed();
+  register_events(now_ns);
   tell_opened();
   condition_ = Condition::kOpen;
   renumbered_ns_ = now_ns;
   migs_checked_ns_ = 0;
   backoff_.succeed();
+}
+
+// What fails now may succeed later; a GPU without events says so once for all.
+void GpuWatch::register_events(std::int64_t now_ns) {
+  nvml::EventSet* const events = events_.load(std::memory_order_acquire);
+  if (events == nullptr || has_registered_ || !registering_.is_due(now_ns)) return;
+  is_opening_.store(true, std::memory_order_release);
+  const State state = events->watch(lanes_->device());
+  has_registered_ = state == State::kOk || state == State::kNotSupported;
+  if (!has_registered_) registering_.fail(now_ns);
 }
 
 void GpuWatch::tell_opened() {
@@ -320,6 +335,7 @@ void GpuWatch::run_due() {
     if (condition_ != Condition::kOpen) return;
   }
   take_wishes();
+  register_events(now_ns);
   renumber(now_ns);
   State state = now_ns >= migs_checked_ns_ ? refresh_migs(now_ns) : State::kOk;
   if (state == State::kOk) state = lanes_->run_due();

@@ -35,6 +35,8 @@ class GpuWatch {
 
   // The driver is there; `events` may be null. Until detach() both must stay.
   void attach(nvml::Library& library, nvml::EventSet* events);
+  // The driver's events can be waited for only now; from any thread. Until detach() they must stay.
+  void use_events(nvml::EventSet& events);
   // Lets go of everything that is the driver's.
   void detach();
 
@@ -92,6 +94,7 @@ class GpuWatch {
   void take_place();
   void leave(std::int64_t now_ns);
   void try_open(std::int64_t now_ns);
+  void register_events(std::int64_t now_ns);
   void tell_opened();
   void renumber(std::int64_t now_ns);
   void close(catalog::State why, std::int64_t now_ns);
@@ -109,9 +112,10 @@ class GpuWatch {
   FaultCounts faults_;
 
   nvml::Library* library_ = nullptr;
-  nvml::EventSet* events_ = nullptr;
   Condition condition_ = Condition::kClosed;
   Backoff backoff_;
+  bool has_registered_ = false;  // for events, or it has none
+  Backoff registering_;
   std::int64_t power_checked_ns_ = 0;
   std::int64_t migs_checked_ns_ = 0;
   std::vector<std::unique_ptr<DeviceLanes>> migs_;  // one a MIG slot that was ever used
@@ -121,6 +125,7 @@ class GpuWatch {
   bool may_renew_driver_ = false;  // it came to the bus after the driver was opened
   std::int64_t renumbered_ns_ = 0;
 
+  std::atomic<nvml::EventSet*> events_{nullptr};
   std::atomic<nvml::abi::Device> handle_{nullptr};
   std::atomic<bool> wants_pcie_{false};
   std::atomic<bool> is_opening_{false};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "record/sampler/backoff.h"
 #include "record/sampler/event_watch.h"
 #include "record/sampler/gpu_list.h"
 #include "record/sampler/gpu_roster.h"
@@ -71,6 +72,7 @@ struct Sampler::Parts {
   bool is_bus_known() const { return !bus.empty() || !options.pci_addresses.empty(); }
   bool is_driver_gone() const;
   bool is_to_end() const { return is_slot_missing && options.no_slot == Options::NoSlot::kEnd; }
+  void try_events(nvml::Library& library, std::optional<nvml::EventSet>& event_set, Backoff& tries);
   void work(nvml::Library& library, const std::stop_token& stop);
   void keep_house(std::int64_t now_ns);
 
@@ -302,25 +304,41 @@ void Sampler::Parts::keep_house(std::int64_t now_ns) {
   self.write(shared, now_ns);
 }
 
+// Once it is open, all GPUs may ask for their events.
+void Sampler::Parts::try_events(nvml::Library& library, std::optional<nvml::EventSet>& event_set,
+                                Backoff& tries) {
+  const bool is_first = tries.next_ns() == 0;
+  auto opened = nvml::EventSet::open(library, node_trace());
+  if (!opened) {
+    tries.fail(options.clock());
+    if (!is_first) return;
+    return base::log(base::LogLevel::kWarning, fmt::format("no events of the driver's for now: {}",
+                                                           catalog::state_name(opened.error())));
+  }
+  event_set.emplace(std::move(*opened));
+  if (is_first) return;
+  base::log(base::LogLevel::kNotice, "the driver's events are waited for again");
+  for (GpuWatch* const gpu : gpus.all())
+    gpu->use_events(*event_set);
+}
+
 // One span with the driver: ends when asked to, or when the driver was shut down under us.
 void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
   std::optional<nvml::EventSet> event_set;
-  if (options.has_events) {
-    if (auto opened = nvml::EventSet::open(library, node_trace())) {
-      event_set.emplace(std::move(*opened));
-    }
-  }
-  nvml::EventSet* const set = event_set ? &*event_set : nullptr;
+  Backoff event_tries(options.retry_ns, options.retry_max_ns);
+  if (options.has_events) try_events(library, event_set, event_tries);
   std::vector<std::jthread> threads;
   const auto begin = [&](GpuWatch& gpu) {
-    gpu.attach(library, set);
+    gpu.attach(library, event_set ? &*event_set : nullptr);
     threads.emplace_back([&gpu](const std::stop_token& own) { gpu.run(own); });
   };
   for (GpuWatch* const gpu : gpus.all())
     begin(*gpu);
-  if (set != nullptr) {
-    threads.emplace_back([&, this](const std::stop_token& own) { watch_events(*set, gpus, own); });
-  }
+  const auto begin_events = [&] {
+    threads.emplace_back(
+        [&, this](const std::stop_token& own) { watch_events(*event_set, gpus, own); });
+  };
+  if (event_set) begin_events();
   threads.emplace_back([&, this](const std::stop_token& own) {
     watch_pcie(library, gpus, shared, pcie_tally, own);
   });
@@ -333,6 +351,10 @@ void Sampler::Parts::work(nvml::Library& library, const std::stop_token& stop) {
       keep_house(now_ns);
       for (GpuWatch* const gpu : follow_bus(now_ns))
         begin(*gpu);
+      if (options.has_events && !event_set && event_tries.is_due(now_ns)) {
+        try_events(library, event_set, event_tries);
+        if (event_set) begin_events();
+      }
     }
     pause(std::min(ticker.next_ns() - options.clock(), kSecond), stop);
   }

@@ -148,6 +148,17 @@ TEST_F(SamplerTest, EventOfTheDriverIsInTheRecorderAtOnce) {
   EXPECT_LT(told_ns - (playhead().origin_ns() + 700'000'000), 100'000'000);
 }
 
+TEST_F(SamplerTest, EventsThatAreRefusedAreTriedAgain) {
+  const std::string fault = "[[fault]]\ntimes = 1\nreturn = \"UNKNOWN\"\nfunction = ";
+  make(device("gemm") + fault + "\"nvmlEventSetCreate\"\n" + fault +
+           "\"nvmlDeviceRegisterEvents\"\n[[event]]\nat_ms = 4000\nxid = 31\n",
+       1);
+  options_.retry_ns = 100 * kMs;
+  run_until([this] { return !event_lines().empty(); });
+  EXPECT_THAT(event_lines(), ElementsAre("xid 31 XID 31"));
+  EXPECT_EQ(playhead().calls("nvmlDeviceRegisterEvents"), 2u);
+}
+
 TEST_F(SamplerTest, FencedGpuIsNotTouched) {
   make(device("gemm") + device("fed"), 2);
   options_.fenced = {0};
