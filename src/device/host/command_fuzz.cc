@@ -84,6 +84,10 @@ FUZZ_TARGET(command) {
   CHECK(shown.find_first_of(kSecretLetters) == std::string::npos);
   CHECK(shown.size() <= kCommandBytes);
   CHECK(base::is_clean(shown));
+  const std::string full = format_command(cmdline, CommandStyle::kFull);
+  CHECK(full.find_first_of(kSecretLetters) == std::string::npos);
+  CHECK(full.size() <= kCommandBytes);
+  CHECK(base::is_clean(full));
   const std::string name = format_command(cmdline, CommandStyle::kName);
   CHECK(name.find_first_of(kSecretLetters) == std::string::npos);
   CHECK(base::is_clean(name));
