@@ -38,7 +38,9 @@ def memory_folder():
     folder = Path(tempfile.mkdtemp(prefix="everywatt-test-", dir="/dev/shm"))
     folder.chmod(0o755)
     yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    # The daemon's doors for orders lie beside its run folder.
+    for path in (folder, folder.with_name(folder.name + "-control")):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture
