@@ -27,6 +27,8 @@ constexpr std::size_t kCgroupBytes = 256;  // what its column holds
 constexpr std::size_t kEnvironmentBytes = 1u << 20;
 // Processes whose rows are kept for keep(); far more than can use the GPUs of a machine at once.
 constexpr std::size_t kMostWritten = 4096;
+// Far more than the file of a working machine has: a damaged one may claim any number of rows.
+constexpr std::uint64_t kMostBadRows = 65'536;
 
 void put_text(catalog::Row& row, MetricId metric, std::string_view text) {
   if (text.empty()) {
@@ -64,8 +66,14 @@ void Identities::remember_earlier(recorder::File& identities) {
   if (!ring) return;
   catalog::Row row(catalog::Scope::kNode, catalog::Lane::kIdentity);
   const std::uint64_t published = (*reader)->published(*ring);
-  for (std::uint64_t sequence = (*reader)->oldest(*ring); sequence < published; ++sequence) {
-    if ((*reader)->read(*ring, sequence, row) != recorder::RowState::kOk) continue;
+  std::uint64_t bad_rows = 0;
+  for (std::uint64_t sequence = (*reader)->oldest(*ring);
+       sequence < published && bad_rows < kMostBadRows; ++sequence) {
+    if ((*reader)->read(*ring, sequence, row) != recorder::RowState::kOk) {
+      ++bad_rows;
+      continue;
+    }
+    bad_rows = 0;
     const std::uint64_t key = row.reading(MetricId::identity_key).u64();
     earlier_.insert(key);
     if (written_.size() >= kMostWritten) continue;

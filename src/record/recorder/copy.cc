@@ -67,6 +67,10 @@ void copy_header(const Reader& from, File& to) {
   }
 }
 
+// A ring of which so many rows in a row are none says nothing true about itself: a damaged file may
+// claim rows by the hundred million.
+constexpr std::uint64_t kMostBadRows = 65'536;
+
 // Reads the rows [next, published) and hands each whole one to `take`; leaves `next` behind the
 // last that was tried. REQUIRES: take returns base::Status.
 template <typename Take>
@@ -74,7 +78,14 @@ base::Status for_new_rows(const Reader& from, std::uint32_t ring, std::uint64_t&
                           CopyCount& count, Take take) {
   catalog::Row row(from.ring(ring).scope, from.ring(ring).lane);
   const std::uint64_t end = from.published(ring);
+  std::uint64_t bad_rows = 0;
   while (next < end) {
+    if (bad_rows == kMostBadRows) {
+      count.damaged += end - next;
+      next = end;
+      break;
+    }
+    ++bad_rows;
     if (const std::uint64_t oldest = from.oldest(ring); next < oldest) {
       count.lost += std::min(oldest, end) - next;
       next = oldest;
@@ -84,6 +95,7 @@ base::Status for_new_rows(const Reader& from, std::uint32_t ring, std::uint64_t&
       case RowState::kOk:
         if (auto status = take(row); !status) return status;
         ++count.copied;
+        bad_rows = 0;
         break;
       case RowState::kLost:
         ++count.lost;

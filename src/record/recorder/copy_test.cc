@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 
@@ -62,6 +65,24 @@ class CopyTest : public ::testing::Test {
   std::unique_ptr<File> live_ = File::create_anonymous(small_layout(8)).value();
   std::unique_ptr<Reader> source_ = read_of(*live_);
 };
+
+// A damaged file may claim rows by the hundred million where there are none.
+TEST_F(CopyTest, RowsThatAFileClaimsWithoutEndAreNotAllLookedFor) {
+  constexpr std::uint64_t kClaimed = 80'000;
+  const auto source = File::create_anonymous(small_layout(kClaimed)).value();
+  append(gauge_writer(*source), 0, 3);
+  const auto reader = Reader::adopt(duplicate(source->fd()), "the test's file").value();
+  const std::uint32_t ring = reader->find_ring(kSmallFileGpu, Lane::kGauge).value();
+  const std::uint64_t claimed = kClaimed - 1;
+  const auto place =
+      source->header().ring_offset + ring * sizeof(RingEntry) + offsetof(RingEntry, published);
+  ASSERT_EQ(::pwrite(source->fd(), &claimed, sizeof claimed, static_cast<off_t>(place)), 8);
+  append(gauge_writer(*source), 7, 8);  // far behind all of them
+  const auto target = File::create_anonymous(small_layout(4)).value();
+  const CopyCount count = copy(*reader, *target).value();
+  EXPECT_EQ(count.copied, 3u);
+  EXPECT_EQ(count.damaged, kClaimed - 3);
+}
 
 TEST_F(CopyTest, KeepsRowsDevicesAndWhatThePartsTell) {
   live_->set_status(kSmallFileGpu, DeviceStatus::kOk, 5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/recorder/writer.h"
 
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ base::Result<base::MappedFile> map_filled(int fd, const Tables& tables, const st
   if (auto status = make_room(fd, 0, tables.table_bytes(), name); !status) {
     return std::unexpected(status.error());
   }
-  base::UniqueFd own(::dup(fd));
+  base::UniqueFd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!own.is_open()) return base::fail_errno("keep open", name);
   auto mapped = base::MappedFile::map(std::move(own), base::MapAccess::kReadWrite, name);
   if (mapped) write_tables(tables, mapped->bytes());
