@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -113,15 +114,25 @@ std::string shared_memory_folder(const std::string& path) {
                      std::hash<std::string>{}(path));
 }
 
-// The folder in shared memory that stands in for one on a disk; "" where there is none.
-std::string find_memory_for(const std::string& path, std::uint64_t needed_bytes, mode_t mode) {
+// The folder in shared memory that stands in for one on a disk, locked too: containers that share
+// that memory may have run folders of the same name. Nothing where there is none to be had.
+struct MemoryFolder {
+  std::string path;
+  base::UniqueFd lock;
+};
+std::optional<MemoryFolder> find_memory_for(const std::string& path, std::uint64_t needed_bytes,
+                                            mode_t mode) {
   std::string folder = shared_memory_folder(path);
   const std::uint64_t room = free_bytes(kSharedMemory) + recorder_bytes(folder);
   if (!is_memory_backed(kSharedMemory) || room < needed_bytes) return {};
-  if (!make_folder(folder, mode) || !open_folder(folder)) return {};
+  if (!make_folder(folder, mode)) return {};
+  const auto opened = open_folder(folder);
+  if (!opened) return {};
+  auto lock = lock_folder(*opened, folder);
+  if (!lock) return {};
   const std::string note = path + "/" + std::string(kElsewhereName);
   if (!base::write_file_atomically(note, folder + "\n", 0644)) return {};
-  return folder;
+  return MemoryFolder{.path = std::move(folder), .lock = *std::move(lock)};
 }
 
 // The mode that a folder is made with: below /tmp it is its owner's alone.
@@ -170,7 +181,8 @@ base::Result<RunFolder> take_run_folder(const std::string& asked, std::uint64_t 
   if (!opened) return std::unexpected(opened.error());
   auto lock = lock_folder(*opened, path);
   if (!lock) return std::unexpected(lock.error());
-  RunFolder folder{.path = path, .files = path, .warning = {}, .lock = *std::move(lock)};
+  RunFolder folder{
+      .path = path, .files = path, .warning = {}, .lock = *std::move(lock), .files_lock = {}};
   const std::string note = path + "/" + std::string(kElsewhereName);
   if (free_bytes(path) + recorder_bytes(path) < needed_bytes) {
     return base::fail(base::Code::kIo,
@@ -182,16 +194,18 @@ base::Result<RunFolder> take_run_folder(const std::string& asked, std::uint64_t 
     ::unlink(note.c_str());
     return folder;
   }
-  const std::string memory = find_memory_for(path, needed_bytes, mode);
-  if (memory.empty()) {
+  auto memory = find_memory_for(path, needed_bytes, mode);
+  if (!memory) {
     ::unlink(note.c_str());
     folder.warning = fmt::format(
         "{} is not memory-backed and {} cannot take its place: the recorder is written to a disk",
         path, kSharedMemory);
     return folder;
   }
-  folder.files = memory;
-  folder.warning = fmt::format("{} is not memory-backed: the recorder is in {}", path, memory);
+  folder.files = memory->path;
+  folder.files_lock = std::move(memory->lock);
+  folder.warning =
+      fmt::format("{} is not memory-backed: the recorder is in {}", path, folder.files);
   return folder;
 }
 

@@ -32,12 +32,13 @@ std::vector<std::string> run_folders_to_search(const RunFolderSources& sources);
 // folder of shared memory that it names.
 std::string recorder_folder(const std::string& run_folder);
 
-// A run folder that this process holds: no other daemon can take it until `lock` is closed.
+// A run folder that this process holds: no other daemon can take it until its locks are closed.
 struct RunFolder {
   std::string path;     // as people know it
   std::string files;    // where recorder and identities go; another one if that is not in memory
   std::string warning;  // what is to be said about it; "" if nothing
   base::UniqueFd lock;
+  base::UniqueFd files_lock;  // of `files`, where that is another folder
 };
 
 // Makes the folder if need be, checks who owns it and that nobody else may write to it, and locks

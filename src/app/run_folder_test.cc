@@ -125,6 +125,26 @@ TEST_F(RunFolderOnDisk, WithoutRoomIsRefused) {
               HasSubstr("has no room for the recorder"));
 }
 
+// As in two containers that share /dev/shm and nothing else.
+TEST(RunFolder, OfTheSameNameOnAnotherDiskDoesNotShareTheMemory) {
+  std::string pattern = (fs::temp_directory_path() / "everywatt-test-XXXXXX").string();
+  const std::string root = ::mkdtemp(pattern.data());
+  const std::string path = root + "/run";
+  {
+    const auto first = take_run_folder(path, 1);
+    ASSERT_TRUE(first) << first.error().message;
+    if (first->files != path) {
+      fs::rename(path, root + "/of-the-other");
+      const auto second = take_run_folder(path, 1);
+      ASSERT_TRUE(second) << second.error().message;
+      EXPECT_EQ(second->files, path);
+      EXPECT_THAT(second->warning, HasSubstr("the recorder is written to a disk"));
+      fs::remove_all(first->files);
+    }
+  }
+  fs::remove_all(root);
+}
+
 TEST_F(RunFolderOnDisk, NamesTheFolderThatStandsInForIt) {
   fs::create_directory(path("run"));
   EXPECT_EQ(recorder_folder(path("run")), path("run"));
