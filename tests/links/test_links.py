@@ -111,6 +111,20 @@ def test_errors_of_a_link_have_native_and_dcgm_names(machine):
         assert machine.metrics("dcgm")[name] == {"0": number, "1": 0}
 
 
+def test_traffic_of_all_links_has_dcgm_name_and_unit(machine):
+    all_links(machine)
+
+    def rate():
+        machine.playhead.step_by(1000)
+        return machine.metrics("dcgm").get("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", {}).get("0")
+
+    # In MB/s, where time is played as fast as we step it.
+    assert wait_until(rate, "the rate of all links") > 0
+    text = machine.fetch("/metrics?names=dcgm")
+    assert "Packets sent again on a link: the sum of all links." in text
+    assert "# TYPE DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL gauge" in text
+
+
 def test_the_other_ends_are_named(machine):
     all_links(machine)
     info = machine.fetch("/metrics?names=native")

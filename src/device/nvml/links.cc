@@ -18,7 +18,7 @@ constexpr auto& kLinkMetrics =
              MetricId::gpu_nvlink_remote_type, MetricId::gpu_nvlink_crc_flit_errors_total,
              MetricId::gpu_nvlink_crc_data_errors_total, MetricId::gpu_nvlink_replay_errors_total,
              MetricId::gpu_nvlink_recovery_errors_total, MetricId::gpu_nvlink_transmit_bytes_total,
-             MetricId::gpu_nvlink_receive_bytes_total>;
+             MetricId::gpu_nvlink_receive_bytes_total, MetricId::gpu_nvlink_bytes_per_second>;
 
 struct ErrorCount {
   abi::Selector kind;
@@ -80,6 +80,33 @@ void read_traffic(Device& device, Row& row, const Links& links) {
   }
 }
 
+// The counts of before and now must be of as many links, or the difference is no traffic.
+void put_rate(Device& device, Row& row, const Links& links) {
+  constexpr MetricId kRate = MetricId::gpu_nvlink_bytes_per_second;
+  Device::LinkTraffic now{.time_ns = row.time_ns};
+  State absence = State::kNotSupported;
+  for (unsigned link = 0; link < links.count; ++link) {
+    for (const MetricId id :
+         {MetricId::gpu_nvlink_transmit_bytes_total, MetricId::gpu_nvlink_receive_bytes_total}) {
+      const catalog::Reading bytes = row.reading(id, link);
+      if (!bytes.is_ok()) {
+        absence = bytes.state;
+        continue;
+      }
+      ++now.counts;
+      now.bytes += static_cast<double>(bytes.u64());
+    }
+  }
+  const Device::LinkTraffic before = device.exchange_link_traffic(now);
+  if (now.counts == 0) return row.set_absent(kRate, absence);
+  const bool has_moved_on = now.time_ns > before.time_ns && now.bytes >= before.bytes;
+  if (before.counts != now.counts || !has_moved_on) {
+    return row.set_absent(kRate, State::kNoNewValue);
+  }
+  const double seconds = static_cast<double>(now.time_ns - before.time_ns) / 1e9;
+  device.put_value(row, kRate, (now.bytes - before.bytes) / seconds);
+}
+
 // A GPU without NVLink costs one call.
 void read_links(Device& device, Row& row) {
   for (const MetricId metric : kLinkMetrics)
@@ -102,6 +129,7 @@ void read_links(Device& device, Row& row) {
         });
   }
   read_traffic(device, row, links);
+  put_rate(device, row, links);
 }
 
 constexpr std::array kSources = {

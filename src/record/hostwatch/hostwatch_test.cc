@@ -128,15 +128,22 @@ TEST(Hostwatch, ShowsWhatOurOwnProcessesCost) {
   machine.recorder()
       .part(recorder::Part::kServer)
       .pid.store(static_cast<std::uint64_t>(::getpid()));
+  recorder::PartSlot& supervisor = machine.recorder().part(recorder::Part::kSupervisor);
+  supervisor.pid.store(static_cast<std::uint64_t>(::getpid()));
+  supervisor.unkillable.store(2);
   auto watch = machine.open();
   for (int second = 0; second < 4; ++second) {
     watch->tick();
     machine.pass_seconds(1);
   }
+  const auto of_supervisor = machine.part_rows(recorder::Part::kSupervisor, Lane::kPart);
+  ASSERT_FALSE(of_supervisor.empty());
+  EXPECT_EQ(of_supervisor[0].reading(MetricId::everywatt_unkillable_processes).u64(), 2u);
   const auto rows = machine.part_rows(recorder::Part::kServer, Lane::kPart);
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].reading(MetricId::everywatt_process_pid).u64(),
             static_cast<std::uint64_t>(::getpid()));
+  EXPECT_EQ(rows[0].state(MetricId::everywatt_unkillable_processes), State::kNotSupported);
   EXPECT_GE(rows[0].reading(MetricId::everywatt_process_threads).u64(), 1u);
   EXPECT_GT(rows[0].reading(MetricId::everywatt_process_open_files).u64(), 3u);
   EXPECT_EQ(rows[0].state(MetricId::everywatt_process_proportional_bytes), State::kNotRead);

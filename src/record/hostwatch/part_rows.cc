@@ -63,6 +63,12 @@ void PartRows::tick(std::int64_t now_ns, Complaints& complaints) {
     row_.time_ns = now_ns;
     row_.set(MetricId::everywatt_process_pid, std::uint64_t{pid});
     row_.set(MetricId::everywatt_process_starts_total, slot.starts.load(std::memory_order_acquire));
+    if (static_cast<recorder::Part>(i) == recorder::Part::kSupervisor) {
+      row_.set(MetricId::everywatt_unkillable_processes,
+               slot.unkillable.load(std::memory_order_acquire));
+    } else {
+      row_.set_absent(MetricId::everywatt_unkillable_processes, catalog::State::kNotSupported);
+    }
     fill(*watched, complaints);
     if (ticks_ % kSharesEveryTicks == i) fill_shares(*watched, complaints);
     writers_[i].append(row_);

@@ -72,13 +72,15 @@ inline constexpr std::size_t kPageBytes = 4096;
 enum class Part : std::uint8_t { kSupervisor, kSampler, kHost, kServer };
 inline constexpr unsigned kPartCount = 4;
 
-// What a part tells about itself; written by that part alone, `starts` by the supervisor.
+// What a part tells about itself; written by that part alone, `starts` and `unkillable` by the
+// supervisor.
 struct PartSlot {
   Word pid;           // 0: not running
   Word started_ns;    // boottime
   Word heartbeat_ns;  // boottime, at least once a second while it works
   Word starts;        // how often the supervisor has started it
-  Word reserved[4];
+  Word unkillable;    // in the supervisor's: processes that it killed and that are there still
+  Word reserved[3];
 };
 static_assert(sizeof(PartSlot) == 64);
 

@@ -112,6 +112,36 @@ TEST_F(GpmLaneTest, RefusedCountersSayWhy) {
   EXPECT_EQ(latest(0, MetricId::gpu_sm_active_ratio).state, State::kNoPermission);
 }
 
+using LinkRateTest = LanesFixture;
+
+TEST_F(LinkRateTest, TrafficOfAllLinksIsARateSinceTheReadingBefore) {
+  begin(device("gemm") +
+            "[[nvlink]]\ngpu = 0\nstate = \"up\"\nremote = \"switch:0\"\n"
+            "bytes_per_second = 1048576\nreceive_bytes_per_second = 2048\n",
+        1);
+  run_until_ms(5'000);
+  EXPECT_EQ(latest(0, MetricId::gpu_nvlink_bytes_per_second).state, State::kNoNewValue);
+  run_until_ms(21'000);
+  EXPECT_NEAR(value(0, MetricId::gpu_nvlink_bytes_per_second), 18 * (1048576 + 2048), 2048);
+}
+
+// A link that says nothing for a while comes back with all that it has carried.
+TEST_F(LinkRateTest, LinkThatComesBackIsNoBurst) {
+  begin(device("gemm") +
+            "[[nvlink]]\ngpu = 0\nstate = \"up\"\nbytes_per_second = 1048576\n"
+            "[[nvlink]]\ngpu = 0\nlink = 5\nstate = \"unknown\"\nfrom_ms = 15000\n"
+            "until_ms = 35000\n",
+        1);
+  for (double ms = 21'000; ms < 62'000; ms += 10'000) {
+    run_until_ms(ms);
+    const catalog::Reading rate = latest(0, MetricId::gpu_nvlink_bytes_per_second);
+    if (rate.is_ok()) {
+      EXPECT_LT(rate.f64(), 36.1 * 1048576) << ms;
+    }
+  }
+  EXPECT_GT(value(0, MetricId::gpu_nvlink_bytes_per_second), 35.9 * 1048576);
+}
+
 class ProcessLaneTest : public LanesFixture {
  protected:
   // (pid, sm ratio or -1) of the rows of the newest listing.

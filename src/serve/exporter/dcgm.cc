@@ -71,6 +71,16 @@ std::string value_text(MetricId id, catalog::Reading reading) {
                      std::round(catalog::as_double(id, reading) * metric.dcgm_scale) + 0.0);
 }
 
+// DCGM's one number is of all links, where ours tells each.
+std::string help_text(const Metric& metric) {
+  std::string help(metric.en);
+  if (metric.instances == 1) return help;
+  if (help.ends_with('.')) help.pop_back();
+  return fmt::format("{}: {} of all {}s.", help,
+                     metric.kind == Kind::kCounter ? "the sum" : "the highest",
+                     metric.instance_label);
+}
+
 void append_xid_labels(std::uint64_t code, Exposition& out) {
   out.label("err_code", fmt::format("{}", code));
   out.label("err_msg", code == 0 ? "No Error" : catalog::xid_text(code, catalog::Lang::kEn));
@@ -83,7 +93,8 @@ void append_dcgm(const View& view, const Plan& plan, Exposition& out) {
     const Metric& metric = catalog::metrics()[i];
     const auto id = static_cast<MetricId>(i);
     if (!is_exported(metric)) continue;
-    out.begin_family(metric.dcgm, metric.kind == Kind::kCounter ? "counter" : "gauge", metric.en);
+    const std::string help = help_text(metric);  // lives as long as its samples are written
+    out.begin_family(metric.dcgm, metric.kind == Kind::kCounter ? "counter" : "gauge", help);
     for (const Target& target : plan.targets) {
       if (target.device.scope != Scope::kGpu || target.dcgm_labels.empty()) continue;
       const auto reading = read_one(view, target, id);
