@@ -102,7 +102,9 @@ void SamplerKeeper::start(std::int64_t now_ns) {
                                  .has_fixed_slots = has_fixed_slots_});
   if (!process) {
     start_at_ns_ = now_ns + restarts_.next(0);
-    base::log(base::LogLevel::kError, process.error().message);
+    if (const auto told = repeats_.say(process.error().message, now_ns)) {
+      base::log(base::LogLevel::kError, *told);
+    }
     return;
   }
   process_ = *std::move(process);
@@ -132,10 +134,15 @@ void SamplerKeeper::collect_lingering(std::int64_t now_ns) {
     }
   }
   std::erase_if(lingering_, [](const Lingering& left) { return left.process == nullptr; });
+  const auto unkillable = std::ranges::count_if(lingering_, &Lingering::is_told);
+  options_.file->part(recorder::Part::kSupervisor)
+      .unkillable.store(static_cast<std::uint64_t>(unkillable));
 }
 
 void SamplerKeeper::tell_end(std::uint64_t pid, int exit_status, const std::string& text) {
-  base::log(base::LogLevel::kWarning, fmt::format("{} (pid {})", text, pid));
+  if (const auto told = repeats_.say(text, options_.clock())) {
+    base::log(base::LogLevel::kWarning, fmt::format("{} (pid {})", *told, pid));
+  }
   options_.log->write({.kind = EventKind::kPartEnded,
                        .code = static_cast<std::uint64_t>(exit_status),
                        .pid = pid,

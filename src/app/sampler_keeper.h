@@ -11,6 +11,7 @@
 #include "app/backoff.h"
 #include "app/gpu_fences.h"
 #include "app/process.h"
+#include "app/repeats.h"
 #include "app/supervisor_log.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -113,6 +114,7 @@ class SamplerKeeper {
   bool needs_slots_ = false;
   bool has_fixed_slots_ = false;
   Backoff restarts_;
+  Repeats repeats_;
   Backoff starts_of_library_;
   Backoff events_;
   GpuFences fences_;

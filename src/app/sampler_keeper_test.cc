@@ -257,12 +257,15 @@ TEST_F(KeeperTest, KeepsAndCountsNeverMoreThanOneUnkillableProcessAGpu) {
     pass(kMinute);
   EXPECT_EQ(lives_.size(), 3u) << "neither is tried again while it is held";
   EXPECT_THAT(events(), testing::Contains(HasSubstr("cannot be killed")).Times(2));
+  const recorder::PartSlot& supervisor = file_->part(recorder::Part::kSupervisor);
+  EXPECT_EQ(supervisor.unkillable.load(), 2u);
   // One of them is let go: its GPU is tried again, the other is not.
   next_ = {};
   life().ends_when_asked = true;
   lives_[0]->ending = Ending{137, "killed by signal 9 (Killed)"};
   pass(kSecond);
   EXPECT_EQ(keeper_->unkillable(), 1u);
+  EXPECT_EQ(supervisor.unkillable.load(), 1u);
   ASSERT_EQ(lives_.size(), 4u);
   EXPECT_THAT(life().orders.fenced, ElementsAre(gpu(2)));
 }

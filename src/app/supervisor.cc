@@ -15,6 +15,7 @@
 #include "app/backoff.h"
 #include "app/child.h"
 #include "app/part.h"
+#include "app/repeats.h"
 #include "app/sampler_keeper.h"
 #include "app/stop_signals.h"
 #include "app/supervisor_log.h"
@@ -44,6 +45,7 @@ struct PartProcess {
   std::int64_t started_ns = 0;
   std::int64_t start_at_ns = 0;
   Backoff backoff{kSecond / 10, 10 * kSecond, 30 * kSecond};
+  Repeats repeats = {};
 };
 
 }  // namespace
@@ -167,7 +169,9 @@ void Supervisor::State::start(PartProcess& process, std::int64_t now_ns) {
   auto child = Child::start(child_options(process));
   if (!child) {
     process.start_at_ns = now_ns + process.backoff.next(0);
-    base::log(base::LogLevel::kError, child.error().message);
+    if (const auto told = process.repeats.say(child.error().message, now_ns)) {
+      base::log(base::LogLevel::kError, *told);
+    }
     return;
   }
   process.child = *std::move(child);
@@ -197,8 +201,10 @@ void Supervisor::State::end(PartProcess& process, const Ending& ending, std::int
   const std::int64_t wait_ns = process.backoff.next(now_ns - process.started_ns);
   process.start_at_ns = now_ns + wait_ns;
   const std::string line = fmt::format("{}: {}", process.name, ending.text);
-  base::log(base::LogLevel::kWarning, fmt::format("{}; starting it again in {:.1f} s", line,
-                                                  static_cast<double>(wait_ns) / kSecond));
+  if (const auto told = process.repeats.say(line, now_ns)) {
+    base::log(base::LogLevel::kWarning, fmt::format("{}; starting it again in {:.1f} s", *told,
+                                                    static_cast<double>(wait_ns) / kSecond));
+  }
   if (process.is_companion) return;
   file().part(process.part).pid.store(0);
   log.write({.kind = catalog::EventKind::kPartEnded,
