@@ -68,9 +68,11 @@ TEST(Cause, IsSaidByWhyAndByReadiness) {
   EXPECT_EQ(why(*view, gpus(*view)[0], MetricId::gpu_power_watts, {}).text,
             "Nothing was recorded of it yet. The sampler has not run yet. GPU 0 is failed: the "
             "driver answers with errors, since 10.0 s ago: not loaded.");
+  tell(machine, 11 * kSecond, EventKind::kGpuLost, machine.gpu(0), "It ends with a full stop.");
   machine.file().set_status(machine.gpu(0), DeviceStatus::kTimedOut, 10 * kSecond);
   EXPECT_EQ(why(*machine.view(20 * kSecond), gpus(*view)[0], MetricId::gpu_power_watts, {}).text,
-            "GPU 0 is timed out: a driver call does not return, since 10.0 s ago: not loaded.");
+            "GPU 0 is timed out: a driver call does not return, since 10.0 s ago: It ends "
+            "with a full stop.");
 }
 
 }  // namespace

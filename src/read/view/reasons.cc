@@ -60,11 +60,17 @@ void add_call(Text& text, const View& view, const Device& device, const ReasonOp
            fmt::format("驱动调用 {} 已运行 {}。", name, since));
 }
 
+// As part of a sentence of ours.
+std::string without_full_stop(std::string text) {
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 // What the device is, since when, and what was told of it.
 void add_status(Text& text, const View& view, const Device& device, Lang language) {
   const std::string status = std::string(status_text(device.status, language));
   const std::string since = duration_text(view.now_ns() - device.status_since_ns, language);
-  const std::string cause = find_cause(view, device);
+  const std::string cause = without_full_stop(find_cause(view, device));
   text.add(fmt::format("{} is {}, since {} ago{}{}.", device.label(), status, since,
                        cause.empty() ? "" : ": ", cause),
            fmt::format("{}：{}（{} 前起）{}{}。", device.label(), status, since,

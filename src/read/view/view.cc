@@ -17,6 +17,8 @@ using recorder::RowState;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr unsigned kStalePeriods = 3;
+// The default cadence of all readings of a MIG instance.
+constexpr std::int64_t kMigPeriodNs = 1'000 * kMillisecond;
 // Gaps that are looked at to learn how fast a lane really runs; the smallest counts, so one late
 // tick does not make a slow lane of it.
 constexpr unsigned kGaps = 4;
@@ -169,7 +171,7 @@ Handle View::handle(std::uint32_t slot, catalog::MetricId id, unsigned instance)
   const catalog::Metric& metric = catalog::metric(id);
   Handle handle{.slot = slot, .id = id, .instance = static_cast<std::uint16_t>(instance)};
   handle.reach_rows = reach_rows(metric);
-  const std::int64_t lane_ns = lane_period_ns(metric.lane);
+  const std::int64_t lane_ns = usual_period_ns(slot, metric.lane);
   handle.stale_after_ns =
       kStalePeriods * (lane_ns == 0 ? 0 : std::max(lane_ns, metric.period_ms * kMillisecond));
   const auto ring = recorder_->find_ring(slot, metric.lane);
@@ -312,8 +314,18 @@ bool View::newest_row(std::uint32_t slot, Lane lane, catalog::Row& row) const {
   return false;
 }
 
+std::int64_t View::usual_period_ns(std::uint32_t slot, Lane lane) const {
+  const std::int64_t lane_ns = lane_period_ns(lane);
+  const recorder::Device device = recorder_->device(slot);
+  const bool is_mig = device.scope == catalog::Scope::kGpu && device.parent != recorder::kNoParent;
+  // An instance that has just come has no gaps between rows yet, or the short one before its first
+  // whole period.
+  return is_mig && lane_ns != 0 ? std::max(lane_ns, kMigPeriodNs) : lane_ns;
+}
+
 std::int64_t View::period_ns(std::uint32_t ring) const {
-  const std::int64_t usual = lane_period_ns(recorder_->ring(ring).lane);
+  const recorder::Ring& shape = recorder_->ring(ring);
+  const std::int64_t usual = usual_period_ns(shape.device, shape.lane);
   if (usual == 0) return 0;
   std::uint64_t end = end_at(ring, now_ns());
   const std::uint64_t oldest = recorder_->oldest(ring);

@@ -114,7 +114,8 @@ class View {
   std::uint64_t end_at(std::uint32_t ring, std::int64_t time_ns) const;
   // The newest whole row at or before now into `row`; false: none. REQUIRES: row is of that lane.
   bool newest_row(std::uint32_t slot, catalog::Lane lane, catalog::Row& row) const;
-  // The time between rows of the ring's lane: its default, or longer when it runs slower here.
+  // The time between rows of the ring's lane: its default, or longer when it runs slower here. A
+  // MIG instance's rows come once a second at most.
   std::int64_t period_ns(std::uint32_t ring) const;
   // The same for one metric: a source that refreshes slower than its lane counts.
   std::int64_t period_ns(const Handle& handle) const;
@@ -134,6 +135,7 @@ class View {
   Latest find_cell(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const;
   Latest find_text(const Handle& handle, std::int64_t now, std::int64_t rows_before_ns) const;
   bool is_stale(const Handle& handle, std::int64_t age_ns) const;
+  std::int64_t usual_period_ns(std::uint32_t slot, catalog::Lane lane) const;
   std::uint64_t find_end(std::uint32_t ring, std::int64_t time_ns) const;
 
   std::unique_ptr<recorder::Reader> recorder_;

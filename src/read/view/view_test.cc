@@ -11,6 +11,7 @@ namespace {
 using catalog::Lane;
 using catalog::MetricId;
 using catalog::Row;
+using catalog::Scope;
 using catalog::State;
 
 constexpr auto kPower = MetricId::gpu_power_watts;
@@ -110,6 +111,24 @@ TEST(View, ALaneThatRunsSlowerHereIsStaleLater) {
   EXPECT_EQ(view->period_ns(view->handle(machine.gpu(), kPower)), 5 * kSecond);
   EXPECT_TRUE(view->latest(machine.gpu(), kPower).is_ok());
   EXPECT_FALSE(machine.view(46 * kSecond)->latest(machine.gpu(), kPower).is_ok());
+}
+
+// Its rows come once a second, and begin when it appears, not at a whole period.
+TEST(View, AMigInstanceThatHasJustComeIsNotStaleBeforeThreeOfItsPeriods) {
+  Machine machine({.migs_per_gpu = 1});
+  const std::uint32_t mig = machine.mig(0, 0);
+  const auto add = [&](std::int64_t time_ns) {
+    machine.add(mig, Scope::kGpu, Lane::kGauge, time_ns,
+                [](Row& row) { row.set(MetricId::gpu_memory_used_bytes, std::uint64_t{1}); });
+  };
+  const auto is_ok = [&](std::int64_t now_ns) {
+    return machine.view(now_ns)->latest(mig, MetricId::gpu_memory_used_bytes).is_ok();
+  };
+  add(10 * kSecond);
+  EXPECT_TRUE(is_ok(10 * kSecond + 900 * kMs));
+  add(10 * kSecond + 100 * kMs);
+  EXPECT_TRUE(is_ok(13 * kSecond + 100 * kMs));
+  EXPECT_FALSE(is_ok(13 * kSecond + 101 * kMs));
 }
 
 TEST(View, OneLateTickDoesNotMakeALaneSlow) {
