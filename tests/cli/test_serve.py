@@ -131,7 +131,7 @@ def test_what_else_is_in_the_run_folder_stays(serve, memory_folder):
     daemon = serve("--demo", "gemm")
     assert daemon.stop()[0] == 0
     assert letter.read_text() == "dear"
-    assert {p.name for p in memory_folder.iterdir()} == {"demo", "recorder", "identities"}
+    assert {p.name for p in memory_folder.iterdir()} == {"demo", "recorder", "identities", "lock"}
 
 
 def test_a_limit_on_the_size_of_files_is_told_in_one_line(memory_folder, tmp_path, recordings):
