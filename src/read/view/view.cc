@@ -218,8 +218,11 @@ Latest View::latest_at(const Handle& handle, std::int64_t now) const {
   } else if (found.reading.state == State::kNotSupported) {
     // What a device lacks it lacks until something else is said: nobody asks it again each tick.
   } else if (found.time_ns != 0 && is_stale(handle, found.age_ns)) {
-    found.reading = catalog::Reading::absent(State::kNotRead);
-    found.absence = Absence::kStale;
+    // A device that fails as a whole gives no readings that would say so.
+    const bool has_failed =
+        !keeps && device.status == DeviceStatus::kFailed && device.status_since_ns <= now;
+    found.reading = catalog::Reading::absent(has_failed ? State::kFailed : State::kNotRead);
+    found.absence = has_failed ? Absence::kDevice : Absence::kStale;
   }
   return found;
 }

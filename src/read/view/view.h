@@ -49,7 +49,7 @@ enum class Absence : std::uint8_t {
   kPresent,
   kState,   // the source said so: see the state
   kStale,   // nothing new for three periods
-  kDevice,  // the device itself is lost, timed out, drained, gone
+  kDevice,  // the device itself is lost, timed out, drained, gone, or fails as a whole
   kNoRows,  // nothing was recorded yet, or not within reach
   kNoRing,  // this file or kind of device has no such reading
 };

@@ -166,6 +166,16 @@ TEST(View, ADeviceThatIsAwayTakesItsReadingsWithIt) {
   EXPECT_TRUE(machine.view(10 * kSecond)->latest(machine.gpu(), kPower).is_ok());
 }
 
+TEST(View, OldReadingsOfADeviceThatFailsAreFailedAndNotStale) {
+  Machine machine;
+  machine.add_power(0, 10 * kSecond, 1);
+  machine.file().set_status(machine.gpu(), recorder::DeviceStatus::kFailed, 11 * kSecond);
+  const Latest latest = machine.view(60 * kSecond)->latest(machine.gpu(), kPower);
+  EXPECT_EQ(latest.absence, Absence::kDevice);
+  EXPECT_EQ(absence_name(latest), "failed");
+  EXPECT_EQ(machine.view(10'900 * kMs)->latest(machine.gpu(), kPower).absence, Absence::kStale);
+}
+
 TEST(View, RowsOfTheDeviceThatHadTheSlotBeforeAreNotShown) {
   Machine machine;
   machine.add_power(0, 10 * kSecond, 1);
