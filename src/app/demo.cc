@@ -88,6 +88,8 @@ base::Result<Demo> Demo::make(const std::string& folder, const std::string& name
   if (!library) return std::unexpected(library.error());
   std::error_code error;
   std::filesystem::remove_all(folder, error);
+  // A place that nothing can be written to is no wrong name of a trace.
+  if (::mkdir(folder.c_str(), 0755) != 0) return base::fail_errno("make", folder);
   if (auto made = run_player(*player, {"everywatt-player", "--make", folder, "--demo", names});
       !made) {
     return std::unexpected(made.error());

@@ -50,6 +50,13 @@ def test_a_read_only_folder_is_refused_in_one_line(mount):
     assert "read_only" in line and "Read-only file system" in line
 
 
+def test_a_read_only_folder_refuses_a_demo_in_the_same_way(mount):
+    path = mount("read_only", 64, ",ro")
+    refused = run("serve", "--demo", "gemm", "--listen", "127.0.0.1:0", "--run-dir", path)
+    assert refused.returncode == 3, refused.stderr
+    assert "Read-only file system" in refused.stderr and len(refused.stderr.splitlines()) == 1
+
+
 def test_a_folder_without_room_is_not_used(mount, folder):
     path = mount("full", 1)
     answer = run("serve", "--demo", "gemm", "--listen", "127.0.0.1:0", "--run-dir", path, "--set", "x.y=1")
