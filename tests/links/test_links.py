@@ -43,7 +43,7 @@ SENT = {link: 5 * 1048576 if link == 3 else 10 * 1048576 for link in range(18) i
 
 
 @pytest.fixture
-def machine(tmp_path, serve):
+def machine(tmp_path, serve_apart):
     folder = tmp_path / "sim"
     subprocess.run(
         [program.PLAYER, "--make", folder, "--demo", "gemm,gemm,gemm", "--stepped"], check=True, timeout=60
@@ -56,7 +56,7 @@ def machine(tmp_path, serve):
     playhead.step_to(NOW_MS)
     root = folder / "root"
     subprocess.run([program.PLAYER, "--root", root, "--sim", folder, "--once", str(NOW_MS)], check=True, timeout=60)
-    daemon = serve(
+    daemon = serve_apart(
         "--nvml-library", program.LIBRARY, "--host-root", root,
         env=program.environment(EVERYWATT_SIM=str(folder)),
     )  # fmt: skip

@@ -131,11 +131,11 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path, serve):
+def machine(tmp_path, serve_apart):
     made = []
 
     def make(profile: str, **options) -> Machine:
-        made.append(Machine(tmp_path / str(len(made)), serve, profile, **options))
+        made.append(Machine(tmp_path / str(len(made)), serve_apart, profile, **options))
         wait_until(lambda: made[-1].uuids() == set(UUIDS[:3]), made[-1].uuids)
         return made[-1]
 

@@ -1,44 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
-import shutil
-import sys
-import tempfile
-from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).resolve().parent
-for neighbour in ("cli", "sim"):
-    sys.path.insert(0, str(HERE.parent / neighbour))
-
-from ordinary import ORDINARY  # noqa: E402
-
-import program  # noqa: E402
-
-
-@pytest.fixture
-def folder():
-    """A folder of shared memory, as a run folder is."""
-    path = Path(tempfile.mkdtemp(prefix="everywatt-test-", dir="/dev/shm"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-    shutil.rmtree(f"{path}-control", ignore_errors=True)
-
-
-@pytest.fixture
-def serve(folder):
-    """Starts daemons; ends those that the test leaves behind."""
-    daemons = []
-
-    def start(*arguments, **options):
-        daemon = program.Daemon(folder, *arguments, **options)
-        daemons.append(daemon)
-        return daemon
-
-    yield start
-    for daemon in daemons:
-        daemon.kill()
+from ordinary import ORDINARY
 
 
 @pytest.fixture(params=["root", "ordinary user"])
