@@ -167,7 +167,11 @@ std::vector<std::string> run_folders_to_search(const RunFolderSources& sources) 
 }
 
 std::string recorder_folder(const std::string& run_folder) {
-  const auto elsewhere = base::read_file(run_folder + "/" + std::string(kElsewhereName), 4096);
+  const std::string note = run_folder + "/" + std::string(kElsewhereName);
+  struct stat about{};
+  // A pipe under that name would keep the reader for ever.
+  if (::stat(note.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return run_folder;
+  const auto elsewhere = base::read_file(note, 4096);
   return elsewhere ? std::string(base::trim(*elsewhere)) : run_folder;
 }
 

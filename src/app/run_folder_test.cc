@@ -150,6 +150,9 @@ TEST_F(RunFolderOnDisk, NamesTheFolderThatStandsInForIt) {
   EXPECT_EQ(recorder_folder(path("run")), path("run"));
   std::ofstream(path("run/elsewhere")) << "/dev/shm/other\n";
   EXPECT_EQ(recorder_folder(path("run")), "/dev/shm/other");
+  fs::create_directory(path("odd"));
+  ASSERT_EQ(::mkfifo(path("odd/elsewhere").c_str(), 0644), 0);
+  EXPECT_EQ(recorder_folder(path("odd")), path("odd"));
   // It is in memory itself: the note is of another day.
   const auto taken = take_run_folder(path("run"), 0);
   ASSERT_TRUE(taken);
