@@ -39,8 +39,9 @@ class TallyBook {
   std::deque<Tally> tallies_;
 };
 
-// What the threads of one sampler share. Outlives them.
 class GpuRoster;
+
+// What the threads of one sampler share. Outlives them.
 struct Shared {
   const Options& options;
   recorder::File& file;

@@ -92,8 +92,9 @@ void GpuRoster::set_uuid(unsigned place, const std::string& uuid) {
   entries_[place].uuid = uuid;
 }
 
-void GpuRoster::set_present(unsigned place, bool is_present, std::int64_t now_ns) {
+void GpuRoster::set_presence(unsigned place, Presence presence, std::int64_t now_ns) {
   const std::lock_guard lock(mutex_);
+  const bool is_present = presence == Presence::kPresent;
   if (entries_[place].is_present && !is_present) entries_[place].gone_ns = now_ns;
   entries_[place].is_present = is_present;
 }

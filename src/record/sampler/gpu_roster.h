@@ -11,6 +11,9 @@
 
 namespace everywatt::sampler {
 
+// Whether the kernel lists a GPU on its bus.
+enum class Presence { kAbsent, kPresent };
+
 // Which GPU has which place, a place being a GPU slot of the file counted from 0. A GPU keeps its
 // place for as long as it is on the bus, over restarts of the sampler, and when it comes back; by
 // its UUID also at another address. Thread-safe.
@@ -29,7 +32,7 @@ class GpuRoster {
   void move(unsigned from, unsigned to);
 
   void set_uuid(unsigned place, const std::string& uuid);
-  void set_present(unsigned place, bool is_present, std::int64_t now_ns);
+  void set_presence(unsigned place, Presence presence, std::int64_t now_ns);
   // "": a free place, or one whose address is not known.
   std::string address(unsigned place) const;
   unsigned size() const { return static_cast<unsigned>(entries_.size()); }

@@ -31,10 +31,10 @@ TEST_F(GpuRosterTest, PlaceOfAGpuThatIsGoneIsGivenAwayAfterAQuarterOfAnHour) {
   GpuRoster roster(*file_);
   roster.take(kA, 0);
   roster.take(kB, 0);
-  roster.set_present(1, false, kMinute);
+  roster.set_presence(1, Presence::kAbsent, kMinute);
   EXPECT_EQ(roster.take(kC, 10 * kMinute), std::nullopt);
   EXPECT_EQ(roster.take(kB, 10 * kMinute), 1u);
-  roster.set_present(1, false, 20 * kMinute);
+  roster.set_presence(1, Presence::kAbsent, 20 * kMinute);
   EXPECT_EQ(roster.take(kC, 36 * kMinute), 1u);
   EXPECT_EQ(roster.address(1), kC);
 }
@@ -44,7 +44,7 @@ TEST_F(GpuRosterTest, GpuThatComesBackElsewhereIsFoundByItsUuid) {
   roster.take(kA, 0);
   roster.set_uuid(0, "GPU-1");
   EXPECT_EQ(roster.find_absent("GPU-1"), std::nullopt) << "it is there";
-  roster.set_present(0, false, kMinute);
+  roster.set_presence(0, Presence::kAbsent, kMinute);
   EXPECT_EQ(roster.take(kC, kMinute), 1u);
   ASSERT_EQ(roster.find_absent("GPU-1"), 0u);
   EXPECT_EQ(roster.find_absent("GPU-2"), std::nullopt);
@@ -62,7 +62,7 @@ TEST_F(GpuRosterTest, RemembersWhatTheRowsTell) {
   EXPECT_EQ(roster.address(0), kA);
   EXPECT_EQ(roster.take(kB, 1), 1u);
   EXPECT_EQ(roster.take(kA, 1), 0u);
-  roster.set_present(1, false, 1);
+  roster.set_presence(1, Presence::kAbsent, 1);
   EXPECT_EQ(roster.find_absent(uuid), 1u);
 }
 

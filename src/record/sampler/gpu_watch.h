@@ -17,12 +17,14 @@
 #include "record/sampler/backoff.h"
 #include "record/sampler/device_lanes.h"
 #include "record/sampler/faults.h"
+#include "record/sampler/gpu_roster.h"
 
 namespace everywatt::sampler {
 
 // One GPU of the machine with its MIG instances: finds it, reads its lanes, notices when it is
 // lost, looks for it again. What goes wrong here touches no other GPU. run() and run_due() belong
-// to one thread; on_event(), lease() and the questions are for any.
+// to one thread; what it is told of the GPU (set_presence(), move_to(), on_event()) and what it is
+// asked may come from any.
 class GpuWatch {
  public:
   struct Place {
@@ -51,7 +53,7 @@ class GpuWatch {
   void take_gpm();
 
   // Whether the kernel lists it. One that is not listed is `gone`, and its driver is not asked.
-  void set_present(bool is_present);
+  void set_presence(Presence presence);
   bool is_present() const { return is_present_.load(std::memory_order_acquire); }
   // It is a GPU that was plugged in just now.
   void set_new();

@@ -33,7 +33,7 @@ class HotPlugTest : public LanesFixture {
 TEST_F(HotPlugTest, GpuThatIsPulledIsGoneAndIsAskedNothing) {
   begin(device("gemm") + device("fed"), 2);
   run_until_ms(2'000);
-  gpus_[1]->set_present(false);
+  gpus_[1]->set_presence(Presence::kAbsent);
   run_until_ms(2'100);
   EXPECT_EQ(status_of(1), DeviceStatus::kGone);
   EXPECT_EQ(latest(1, MetricId::gpu_utilization_ratio).state, State::kLost);
@@ -42,7 +42,7 @@ TEST_F(HotPlugTest, GpuThatIsPulledIsGoneAndIsAskedNothing) {
   EXPECT_EQ(look_ups(), before);
   EXPECT_EQ(status_of(0), DeviceStatus::kOk);
   EXPECT_EQ(row_count(slot(0), Lane::kGauge), 201u);
-  gpus_[1]->set_present(true);
+  gpus_[1]->set_presence(Presence::kPresent);
   run_until_ms(20'200);
   EXPECT_EQ(status_of(1), DeviceStatus::kOk);
   EXPECT_THAT(event_lines(),
@@ -54,9 +54,9 @@ TEST_F(HotPlugTest, SumsGoOnWhenItIsBack) {
   begin(device("gemm"), 1);
   run_until_ms(10'000);
   const double before = value(0, MetricId::gpu_observed_seconds_total);
-  gpus_[0]->set_present(false);
+  gpus_[0]->set_presence(Presence::kAbsent);
   run_until_ms(20'000);
-  gpus_[0]->set_present(true);
+  gpus_[0]->set_presence(Presence::kPresent);
   run_until_ms(25'000);
   EXPECT_NEAR(value(0, MetricId::gpu_observed_seconds_total), before + 5, 0.3);
 }
@@ -124,8 +124,8 @@ TEST_F(HotPlugTest, GpuAtAnotherAddressIsSaidToBelongToItsOldPlace) {
   roster.take(address(0), now_ns());
   const std::string uuid(row(slot(0), Lane::kOnce).text(MetricId::gpu_uuid));
   stop();
-  roster.set_present(0, false, now_ns());
-  roster.set_present(1, true, now_ns());
+  roster.set_presence(0, Presence::kAbsent, now_ns());
+  roster.set_presence(1, Presence::kPresent, now_ns());
   shared_.emplace(Shared{options_, *file_, *events_, *allowance_, *tallies_, &roster});
   library_ = make_library();
   auto gpu = GpuWatch::open(*shared_, {.pci_address = address(0), .number = 1, .slot = slot(1)});

@@ -142,7 +142,7 @@ void Sampler::Parts::mark_absent() {
         std::ranges::find(bus, address) != bus.end()) {
       continue;
     }
-    roster.set_present(number, false, options.clock());
+    roster.set_presence(number, Presence::kAbsent, options.clock());
     if (gpus.find(number) != nullptr) continue;  // its own thread says so
     file.set_status(slots[number], DeviceStatus::kGone, options.clock());
     for (const std::uint32_t mig : file.slots(Scope::kGpu, slots[number])) {
@@ -172,8 +172,9 @@ std::vector<GpuWatch*> Sampler::Parts::follow_bus(std::int64_t now_ns) {
   for (GpuWatch* const gpu : gpus.all()) {
     const std::string address = gpu->place().pci_address;
     if (address.empty()) continue;
-    roster.set_present(gpu->number(), is_in(bus, address), now_ns);
-    gpu->set_present(is_in(bus, address));
+    const Presence presence = is_in(bus, address) ? Presence::kPresent : Presence::kAbsent;
+    roster.set_presence(gpu->number(), presence, now_ns);
+    gpu->set_presence(presence);
     gpu->renumber_soon();
   }
   mark_absent();
@@ -250,7 +251,7 @@ void Sampler::Parts::watch_known() {
     if (address.empty() || std::ranges::find(options.fenced, number) != options.fenced.end()) {
       continue;
     }
-    roster.set_present(number, true, options.clock());
+    roster.set_presence(number, Presence::kPresent, options.clock());
     if (const auto gpu = watch_place(number, address); !gpu) {
       return base::log(base::LogLevel::kError, gpu.error().message);
     }
