@@ -106,8 +106,7 @@ class SamplerKeeper {
   std::uint64_t pid_ = 0;
   std::int64_t started_ns_ = 0;
   std::int64_t start_at_ns_ = 0;
-  std::int64_t events_at_ns_ =
-      0;  // when the driver's events are tried again; 0: they are waited for
+  std::int64_t events_at_ns_ = 0;  // when events are tried again; 0: they are waited for
   std::int64_t events_tried_ns_ = 0;
   bool is_drained_ = false;
   bool is_ending_ = false;

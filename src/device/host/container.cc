@@ -60,7 +60,7 @@ std::string_view runtime_of_prefix(std::string_view prefix) {
 }
 
 // A part that names a container by its 64 digits, alone or as "<prefix>-<id>[.scope]".
-bool read_id(std::string_view part, std::string_view parent, bool is_in_pod, Container& container) {
+bool read_id(std::string_view part, std::string_view parent, Container& container) {
   if (part.ends_with(".scope")) part.remove_suffix(6);
   if (part.size() < kIdLength) return false;
   const std::string_view id = part.substr(part.size() - kIdLength);
@@ -75,7 +75,7 @@ bool read_id(std::string_view part, std::string_view parent, bool is_in_pod, Con
     container.runtime = runtime_of_prefix(prefix);
   } else if (parent == "docker") {
     container.runtime = "docker";
-  } else if (!is_in_pod && !parent.empty()) {
+  } else if (container.pod_uid.empty() && !parent.empty()) {
     // containerd alone puts containers into a folder named by its namespace.
     container.runtime = "containerd";
   }
@@ -132,7 +132,7 @@ Container parse_container(std::string_view cgroup_path) {
       container.container_id.clear();
       container.runtime.clear();
     }
-    if (!read_id(part, parent, !container.pod_uid.empty(), container)) {
+    if (!read_id(part, parent, container)) {
       read_named(part, parent, container);
     }
     parent = part;

@@ -35,7 +35,6 @@ enum class Column : unsigned char {
   kBar1Total,
   kJpg,
   kOfa,
-  kFanPercent,
   kEccCorrectedVolatile,
   kEccUncorrectedVolatile,
   kEccCorrectedAggregate,
@@ -57,7 +56,7 @@ enum class Column : unsigned char {
 };
 
 inline constexpr std::size_t kTraceColumns = 18;
-inline constexpr std::array<std::string_view, 41> kColumnNames = {
+inline constexpr std::array<std::string_view, 40> kColumnNames = {
     "util_gpu",
     "util_mem",
     "fb_used_b",
@@ -80,7 +79,6 @@ inline constexpr std::array<std::string_view, 41> kColumnNames = {
     "bar1_total_b",
     "jpg",
     "ofa",
-    "fan_percent",
     "ecc_corrected_volatile",
     "ecc_uncorrected_volatile",
     "ecc_corrected_aggregate",

@@ -143,9 +143,9 @@ std::uint64_t start_ticks(const Context& context, std::int64_t birth_lap) {
 
 // What grew since the process was born: all laps for one that lives through them, else this lap.
 template <typename Growing>
-auto since_birth(const Context& context, const Growing& growing, bool spans) {
+auto since_birth(const Context& context, const Growing& growing, std::uint32_t ordinal) {
   const Loop& loop = context.job.loop;
-  if (spans) return HostTrace::over_laps(growing, loop, context.here);
+  if (context.spans(ordinal)) return HostTrace::over_laps(growing, loop, context.here);
   const auto now = growing.at(context.here.trace_ns);
   return context.here.lap == 0 ? now : now - growing.at(loop.begin_ns);
 }
@@ -155,8 +155,8 @@ std::vector<Shown> process_tree(const Context& context) {
   const HostTrace& host = context.job.host;
   const std::int64_t trace_ns = context.here.trace_ns;
   if (trace_ns >= host.end_ns) return {};
-  const bool spans = context.spans(0);
-  const std::int64_t birth_lap = context.birth_lap(0);
+  constexpr std::uint32_t kMain = 0;
+  const std::int64_t birth_lap = context.birth_lap(kMain);
   const auto workers = static_cast<std::uint32_t>(host.children.at(trace_ns));
   const auto threads = static_cast<std::uint64_t>(host.threads.at(trace_ns));
   const auto rss_kb = static_cast<std::uint64_t>(host.rss_kb.at(trace_ns)) / (workers + 1);
@@ -164,15 +164,15 @@ std::vector<Shown> process_tree(const Context& context) {
   Shown main;
   main.pid = process_pid(context.gpu, 0, birth_lap);
   main.state = static_cast<char>(host.state.at(trace_ns));
-  main.cpu_seconds = since_birth(context, host.main, spans);
+  main.cpu_seconds = since_birth(context, host.main, kMain);
   main.threads = std::max<std::uint64_t>(1, threads > workers ? threads - workers : 1);
   main.rss_kb = rss_kb;
-  main.read_bytes = static_cast<std::uint64_t>(since_birth(context, host.read_bytes, spans));
-  main.write_bytes = static_cast<std::uint64_t>(since_birth(context, host.write_bytes, spans));
+  main.read_bytes = static_cast<std::uint64_t>(since_birth(context, host.read_bytes, kMain));
+  main.write_bytes = static_cast<std::uint64_t>(since_birth(context, host.write_bytes, kMain));
   main.start_ticks = start_ticks(context, birth_lap);
   main.pid_in_container = context.job.owner.pid_in_container;
   std::vector<Shown> tree = {main};
-  const double worker_seconds = since_birth(context, host.worker, spans);
+  const double worker_seconds = since_birth(context, host.worker, kMain);
   for (std::uint32_t i = 0; i < workers; ++i) {
     Shown worker;
     worker.pid = worker_pid(context.gpu, i, birth_lap);

@@ -35,8 +35,11 @@ Return on_link(Call call, Device device, unsigned link, Body body) {
   return body(entry, now);
 }
 
+// Older programs know the short form alone.
+enum class BusId { kShort, kBoth };
+
 // The driver knows what is at the other end of a link while it is up.
-Return remote_pci(Call call, Device device, unsigned link, PciInfo* pci, bool is_whole) {
+Return remote_pci(Call call, Device device, unsigned link, PciInfo* pci, BusId bus_id) {
   return on_link(call, device, link, [&](const Entry& entry, const LinkNow& now) {
     if (!pci) return Return::kInvalidArgument;
     if (now.state != LinkState::kUp || !now.remote) return Return::kNotSupported;
@@ -58,7 +61,9 @@ Return remote_pci(Call call, Device device, unsigned link, PciInfo* pci, bool is
             .pci_subsystem_id = 0,
             .bus_id = {}};
     std::snprintf(pci->bus_id_legacy, sizeof pci->bus_id_legacy, "0000:%02x:00.0", bus);
-    if (is_whole) std::snprintf(pci->bus_id, sizeof pci->bus_id, "00000000:%02x:00.0", bus);
+    if (bus_id == BusId::kBoth) {
+      std::snprintf(pci->bus_id, sizeof pci->bus_id, "00000000:%02x:00.0", bus);
+    }
     return Return::kSuccess;
   });
 }
@@ -103,10 +108,10 @@ Return nvmlDeviceGetNvLinkCapability(Device device, unsigned link, abi::Selector
   });
 }
 Return nvmlDeviceGetNvLinkRemotePciInfo_v2(Device device, unsigned link, PciInfo* pci) {
-  return remote_pci("nvmlDeviceGetNvLinkRemotePciInfo_v2", device, link, pci, true);
+  return remote_pci("nvmlDeviceGetNvLinkRemotePciInfo_v2", device, link, pci, BusId::kBoth);
 }
 Return nvmlDeviceGetNvLinkRemotePciInfo(Device device, unsigned link, PciInfo* pci) {
-  return remote_pci("nvmlDeviceGetNvLinkRemotePciInfo", device, link, pci, false);
+  return remote_pci("nvmlDeviceGetNvLinkRemotePciInfo", device, link, pci, BusId::kShort);
 }
 Return nvmlDeviceGetNvLinkRemoteDeviceType(Device device, unsigned link, unsigned* type) {
   return on_link("nvmlDeviceGetNvLinkRemoteDeviceType", device, link,
