@@ -73,7 +73,7 @@ void add_status(Text& text, const View& view, const Device& device, Lang languag
   const std::string cause = without_full_stop(find_cause(view, device));
   text.add(fmt::format("{} is {}, since {} ago{}{}.", device.label(), status, since,
                        cause.empty() ? "" : ": ", cause),
-           fmt::format("{}：{}（{} 前起）{}{}。", device.label(), status, since,
+           fmt::format("{}：{}（{}前起）{}{}。", device.label(), status, since,
                        cause.empty() ? "" : "：", cause));
 }
 
@@ -135,12 +135,12 @@ void add_last(Text& text, const View& view, const Handle& handle, const Latest& 
   const std::string age = duration_text(latest.age_ns, language);
   const std::int64_t period_ns = view.period_ns(handle);
   if (period_ns == 0) {
-    text.add(fmt::format("Its last row is {} old.", age), fmt::format("最近一行在 {} 前。", age));
+    text.add(fmt::format("Its last row is {} old.", age), fmt::format("最近一行在 {}前。", age));
     return;
   }
   const std::string period = duration_text(period_ns, language);
   text.add(fmt::format("Its last row is {} old; one comes each {}.", age, period),
-           fmt::format("最近一行在 {} 前；每 {} 一行。", age, period));
+           fmt::format("最近一行在 {}前；每 {}一行。", age, period));
 }
 
 void add_state(Text& text, const View& view, const Device& device, const Handle& handle,
@@ -165,7 +165,7 @@ Reason why(const View& view, const Device& device, MetricId id, const ReasonOpti
     case Absence::kPresent: {
       const std::string age = duration_text(latest.age_ns, language);
       text.add(fmt::format("It has a value, read {} ago.", age),
-               fmt::format("有数值，{} 前读取。", age));
+               fmt::format("有数值，{}前读取。", age));
       break;
     }
     case Absence::kNoRing:
@@ -211,7 +211,7 @@ std::string_view status_text(DeviceStatus status, catalog::Lang language) {
 std::string duration_text(std::int64_t duration_ns, catalog::Lang language) {
   const bool zh = language == catalog::Lang::kZh;
   const double seconds = static_cast<double>(duration_ns) / 1e9;
-  if (seconds < 1) return fmt::format("{:.0f} {}", seconds * 1e3, zh ? "毫秒" : "ms");
+  if (seconds < 0.9995) return fmt::format("{:.0f} {}", seconds * 1e3, zh ? "毫秒" : "ms");
   if (seconds < 120) return fmt::format("{:.1f} {}", seconds, zh ? "秒" : "s");
   if (seconds < 7200) return fmt::format("{:.0f} {}", seconds / 60, zh ? "分钟" : "min");
   return fmt::format("{:.1f} {}", seconds / 3600, zh ? "小时" : "h");

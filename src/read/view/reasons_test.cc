@@ -30,7 +30,7 @@ TEST(Why, AValueIsToldWithItsAge) {
   machine.add_power(0, 10 * kSecond, 1);
   const auto view = machine.view(10 * kSecond + 40 * kMs);
   EXPECT_EQ(why_text(*view, kPower), "It has a value, read 40 ms ago.");
-  EXPECT_EQ(why_text(*view, kPower, {.language = Lang::kZh}), "有数值，40 毫秒 前读取。");
+  EXPECT_EQ(why_text(*view, kPower, {.language = Lang::kZh}), "有数值，40 毫秒前读取。");
 }
 
 TEST(Why, AStateIsExplainedInBothLanguages) {
@@ -106,6 +106,8 @@ TEST(Why, AMetricOfTheMachineIsNotTheGpus) {
 
 TEST(DurationText, UsesTheUnitThatSuits) {
   EXPECT_EQ(duration_text(40 * kMs, Lang::kEn), "40 ms");
+  EXPECT_EQ(duration_text(999'499'999, Lang::kEn), "999 ms");
+  EXPECT_EQ(duration_text(999'500'000, Lang::kEn), "1.0 s");
   EXPECT_EQ(duration_text(4'200 * kMs, Lang::kEn), "4.2 s");
   EXPECT_EQ(duration_text(180 * kSecond, Lang::kEn), "3 min");
   EXPECT_EQ(duration_text(9000 * kSecond, Lang::kZh), "2.5 小时");
