@@ -37,10 +37,36 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+constexpr std::string_view kScenario = "scenario:";
+
+std::vector<std::string> scenario_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+fs::path scenarios_folder(const DemoOptions& options) {
+  return fs::absolute(fs::path(options.traces_folder) / "../scenarios").lexically_normal();
+}
+
+std::string hint_for(const std::string& name, const std::vector<std::string>& traces,
+                     const DemoOptions& options) {
+  const std::vector<std::string> scenarios = scenario_names(scenarios_folder(options));
+  if (std::find(scenarios.begin(), scenarios.end(), name) != scenarios.end()) {
+    return "there is a scenario of that name: scenario:" + name;
+  }
+  return traces.empty() ? "" : "there are: " + joined(traces);
+}
+
 base::Result<std::vector<std::string>> find_stems(const DemoOptions& options) {
   std::error_code error;
   const bool is_folder = fs::is_directory(options.demo, error);
-  const std::string folder = is_folder ? options.demo : options.traces_folder;
+  const std::string folder =
+      fs::absolute(is_folder ? options.demo : options.traces_folder).lexically_normal().string();
   const std::vector<std::string> known = trace_names(folder);
   std::vector<std::string> wanted;
   if (is_folder || options.demo == "all") {
@@ -57,23 +83,11 @@ base::Result<std::vector<std::string>> find_stems(const DemoOptions& options) {
   for (const std::string& name : wanted) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return base::fail(base::Code::kNotFound, "no trace '" + name + "' in " + folder,
-                        known.empty() ? "" : "there are: " + joined(known));
+                        hint_for(name, known, options));
     }
-    stems.push_back((fs::absolute(folder) / name).lexically_normal().string());
+    stems.push_back((fs::path(folder) / name).string());
   }
   return stems;
-}
-
-constexpr std::string_view kScenario = "scenario:";
-
-std::vector<std::string> scenario_names(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 // The text of a scenario as it reads from another folder: its traces are named in full.
@@ -94,8 +108,7 @@ std::string moved_scenario(const std::string& text, const fs::path& folder) {
 
 // The scenario file of that name, for another folder.
 base::Result<std::string> named_scenario(const std::string& name, const DemoOptions& options) {
-  const fs::path folder =
-      fs::absolute(fs::path(options.traces_folder) / "../scenarios").lexically_normal();
+  const fs::path folder = scenarios_folder(options);
   const std::vector<std::string> known = scenario_names(folder);
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     return base::fail(base::Code::kNotFound, "no scenario '" + name + "' in " + folder.string(),
@@ -145,7 +158,7 @@ std::vector<std::string> trace_names(const std::string& folder) {
 base::Status make_demo_folder(const DemoOptions& options) {
   if (!profile_by_key(options.profile)) {
     return base::fail(base::Code::kInvalidArgument, "no profile '" + options.profile + "'",
-                      "there are: h200, h100, a100");
+                      "there are: h200, h100, a100, a100-40gb");
   }
   const auto text = options.demo.starts_with(kScenario)
                         ? named_scenario(options.demo.substr(kScenario.size()), options)

@@ -88,6 +88,10 @@ TEST_F(DemoFolderTest, PlaysAScenarioByItsNameWithTheTracesWhereTheyAre) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("no scenario '?'"));
   EXPECT_EQ(refused.error().hint, "there are: lost");
+
+  scenario.demo = "lost";
+  EXPECT_EQ(make_demo_folder(scenario).error().hint,
+            "there is a scenario of that name: scenario:lost");
 }
 
 TEST_F(DemoFolderTest, RefusesAProfileThatIsNone) {

@@ -31,7 +31,7 @@ namespace {
 
 constexpr const char* kUsage = R"(usage:
   everywatt-player --make DIR --demo NAME[,NAME...]|all|TRACES_DIR|scenario:NAME
-                   [--profile h200|h100|a100] [--traces DIR] [--stepped]
+                   [--profile h200|h100|a100|a100-40gb] [--traces DIR] [--stepped]
       Makes DIR with scenario.toml and playhead, for --play and for the library
       (EVERYWATT_SIM=DIR).
   everywatt-player --play DIR
