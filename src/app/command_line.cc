@@ -54,10 +54,6 @@ struct Declaration {
   }
 };
 
-std::optional<OutputForm> json_form(bool is_given) {
-  return is_given ? std::optional(OutputForm::kJson) : std::nullopt;
-}
-
 void declare_language(const Declaration& d) {
   d.parsed_option("--lang", d.arguments.language, Message::help_lang, "en|zh", parse_language,
                   Message::bad_language);
@@ -68,7 +64,7 @@ void declare_json(const Declaration& d) {
   d.app.add_flag_function(
       "--json",
       [&arguments](std::int64_t count) {
-        arguments.form = json_form(count > 0).value_or(arguments.form);
+        if (count > 0) arguments.form = OutputForm::kJson;
       },
       d.help(Message::help_json));
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`drain` lets go of the driver, `resume` takes it up again; readers go on."""
 
+import contextlib
 import json
 import os
 import signal
@@ -47,13 +48,9 @@ def ready(daemon):
     wait_until(lambda: statuses(daemon) == {"ok"}, "good GPUs")
 
 
-def test_the_driver_is_let_go_of_and_taken_up_again_while_readers_go_on(serve):
-    daemon = serve("--demo", "gemm,fed")
-    ready(daemon)
-    assert any(holds_driver(pid) for pid in pids(daemon))
-    before = wait_until(
-        lambda: len(t := daemon.metrics("native").get(TOTAL, {})) == 2 and t, "totals"
-    )
+@contextlib.contextmanager
+def readers(daemon):
+    """A scraper and a `watch` that go on all the while; what failed, and the `watch`."""
     watch = subprocess.Popen(
         [PROGRAM, "watch", "gpu_power_watts", "--interval", "100ms", "--json", "--run-dir",
          daemon.run_folder],
@@ -74,25 +71,48 @@ def test_the_driver_is_let_go_of_and_taken_up_again_while_readers_go_on(serve):
     scraper.start()
     try:
         watch.stdout.readline()
+        yield failures, watch
+        assert not failures
+        assert watch.poll() is None
+    finally:
+        is_over.set()
+        scraper.join()
+        watch.kill()
+        watch.communicate()
+
+
+def check_drained(daemon, totals: dict[str, float]) -> None:
+    assert set(daemon.parts()) == {"host", "server", "player"}
+    assert not any(holds_driver(pid) for pid in pids(daemon))
+    assert statuses(daemon) == {"drained"}
+    assert daemon.fetch("/readyz").splitlines()[:3] == [
+        "ready", "GPU 0: drained", "GPU 1: drained",
+    ]  # fmt: skip
+    why = daemon.run("why", "gpu_power_watts", "--gpu", "0", code=1).stdout
+    assert "drained: let go of on request" in why
+    assert kinds(daemon).count("drained") == 1
+    # Sums outlive it, readings do not.
+    assert daemon.metrics("native")[TOTAL].keys() == totals.keys()
+    assert "gpu_power_watts" not in daemon.metrics("native")
+
+
+def test_the_driver_is_let_go_of_and_taken_up_again_while_readers_go_on(serve):
+    daemon = serve("--demo", "gemm,fed")
+    ready(daemon)
+    assert any(holds_driver(pid) for pid in pids(daemon))
+    before = wait_until(
+        lambda: len(t := daemon.metrics("native").get(TOTAL, {})) == 2 and t, "totals"
+    )
+    with readers(daemon) as (failures, watch):
         old_sampler = daemon.parts()["sampler"]
         answer = daemon.run("drain", code=0)
         assert answer.stdout.startswith("drained: ")
         assert not is_running(old_sampler)
-        assert set(daemon.parts()) == {"host", "server", "player"}
-        assert not any(holds_driver(pid) for pid in pids(daemon))
-        assert statuses(daemon) == {"drained"}
-        assert daemon.fetch("/readyz").splitlines()[:3] == [
-            "ready", "GPU 0: drained", "GPU 1: drained",
-        ]  # fmt: skip
-        why = daemon.run("why", "gpu_power_watts", "--gpu", "0", code=1).stdout
-        assert "drained: let go of on request" in why
-        assert kinds(daemon).count("drained") == 1
-        # Sums outlive it, readings do not.
-        assert daemon.metrics("native")[TOTAL].keys() == before.keys()
-        assert "gpu_power_watts" not in daemon.metrics("native")
+        check_drained(daemon, before)
         assert json.loads(watch.stdout.readline())
 
         assert daemon.run("drain", code=0).stdout == "it was drained before\n"
+        assert not failures
         os.kill(daemon.parts()["server"], signal.SIGKILL)
         wait_until(lambda: daemon.status("/readyz") == 200, "a new server")
         failures.clear()
@@ -110,13 +130,6 @@ def test_the_driver_is_let_go_of_and_taken_up_again_while_readers_go_on(serve):
         assert any(holds_driver(pid) for pid in pids(daemon))
         assert kinds(daemon).count("resumed") == 1
         assert daemon.run("resume", code=0).stdout == "it was not drained: nothing to resume\n"
-        assert not failures
-        assert watch.poll() is None
-    finally:
-        is_over.set()
-        scraper.join()
-        watch.kill()
-        watch.communicate()
 
 
 def test_a_drained_daemon_ends_at_once_and_begins_anew(serve):

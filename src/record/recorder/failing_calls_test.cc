@@ -131,6 +131,14 @@ class FailingCallsTest : public ::testing::Test {
   }
 
  protected:
+  struct Operation {
+    const char* name;
+    base::Status (FailingCallsTest::*run)();
+  };
+  // The operation while the nth call of that kind fails, and once more without. False: it makes
+  // fewer.
+  bool try_failing(const Operation& operation, SystemCall call, unsigned nth, int error);
+
   std::string folder_;
   std::string path_;
   std::unique_ptr<File> source_;
@@ -182,54 +190,59 @@ std::optional<Taken> taken(SystemCall call, int error) {
   return std::nullopt;
 }
 
+bool FailingCallsTest::try_failing(const Operation& operation, SystemCall call, unsigned nth,
+                                   int error) {
+  put_file();
+  const std::size_t files_before = open_files();
+  const long mappings_before = FailingCall::live_mappings();
+  const auto where = fmt::format("{}: call {} of {} with {}", operation.name, nth,
+                                 base::system_call_name(call), error);
+  base::Status status;
+  {
+    FailingCall failing(call, nth, error);
+    status = (this->*operation.run)();
+    if (!failing.was_hit()) return false;
+  }
+  const auto way = taken(call, error);
+  if (way == Taken::kWell) {
+    EXPECT_TRUE(status) << where << ": " << status.error().message;
+  } else if (!way) {
+    EXPECT_FALSE(status) << where;
+  }
+  if (!status && error > 0) {
+    EXPECT_NE(status.error().message.find(std::strerror(error)), std::string::npos)
+        << where << ": " << status.error().message;
+  }
+  EXPECT_EQ(open_files(), files_before) << where;
+  EXPECT_EQ(FailingCall::live_mappings(), mappings_before) << where;
+  EXPECT_EQ(complaint_about_file(), "") << where;
+  const auto status_after = (this->*operation.run)();
+  EXPECT_TRUE(status_after) << where << ": " << status_after.error().message;
+  std::set<std::string> left = names();
+  left.erase("note");
+  // Of what a killed process left, a call that looks for it may have failed.
+  left.erase("recorder.1.tmp");
+  EXPECT_EQ(left, (std::set<std::string>{"recorder"})) << where;
+  return true;
+}
+
 TEST_F(FailingCallsTest, AnyCallOfAnyOperationMayFail) {
-  const auto kOperations = {
-      std::pair("create", &FailingCallsTest::create),
-      std::pair("create in memory", &FailingCallsTest::create_anonymous),
-      std::pair("open", &FailingCallsTest::open),
-      std::pair("record", &FailingCallsTest::record),
-      std::pair("write", &FailingCallsTest::write_note),
-      std::pair("read", &FailingCallsTest::read_note),
+  const Operation kOperations[] = {
+      {"create", &FailingCallsTest::create},
+      {"create in memory", &FailingCallsTest::create_anonymous},
+      {"open", &FailingCallsTest::open},
+      {"record", &FailingCallsTest::record},
+      {"write", &FailingCallsTest::write_note},
+      {"read", &FailingCallsTest::read_note},
   };
   std::set<SystemCall> failed_calls;
-  for (const auto& [name, run] : kOperations) {
+  for (const Operation& operation : kOperations) {
     for (std::size_t number = 0; number < std::size(base::kSystemCallNames); ++number) {
       const auto call = static_cast<SystemCall>(number);
       if (call == SystemCall::kMunmap) continue;  // its failure is a leak by itself
       for (const int error : base::plausible_errors(call)) {
-        for (unsigned nth = 1;; ++nth) {
-          put_file();
-          const std::size_t files_before = open_files();
-          const long mappings_before = FailingCall::live_mappings();
-          const auto where = fmt::format("{}: call {} of {} with {}", name, nth,
-                                         base::system_call_name(call), error);
-          base::Status status;
-          {
-            FailingCall failing(call, nth, error);
-            status = (this->*run)();
-            if (!failing.was_hit()) break;
-          }
+        for (unsigned nth = 1; try_failing(operation, call, nth, error); ++nth) {
           failed_calls.insert(call);
-          const auto way = taken(call, error);
-          if (way == Taken::kWell) {
-            EXPECT_TRUE(status) << where << ": " << status.error().message;
-          } else if (!way) {
-            ASSERT_FALSE(status) << where;
-          }
-          if (!status && error > 0) {
-            EXPECT_NE(status.error().message.find(std::strerror(error)), std::string::npos)
-                << where << ": " << status.error().message;
-          }
-          EXPECT_EQ(open_files(), files_before) << where;
-          EXPECT_EQ(FailingCall::live_mappings(), mappings_before) << where;
-          EXPECT_EQ(complaint_about_file(), "") << where;
-          const auto status_after = (this->*run)();
-          EXPECT_TRUE(status_after) << where << ": " << status_after.error().message;
-          std::set<std::string> left = names();
-          left.erase("note");
-          // Of what a killed process left, a call that looks for it may have failed.
-          left.erase("recorder.1.tmp");
-          EXPECT_EQ(left, (std::set<std::string>{"recorder"})) << where;
           if (testing::Test::HasFailure()) return;
         }
       }
