@@ -38,9 +38,10 @@ def memory_folder():
     folder = Path(tempfile.mkdtemp(prefix="everywatt-test-", dir="/dev/shm"))
     folder.chmod(0o755)
     yield folder
-    # The daemon's doors for orders lie beside its run folder.
+    # The daemon's doors for orders and its log lie beside its run folder.
     for path in (folder, folder.with_name(folder.name + "-control")):
         shutil.rmtree(path, ignore_errors=True)
+    folder.with_name(folder.name + ".log").unlink(missing_ok=True)
 
 
 @pytest.fixture
