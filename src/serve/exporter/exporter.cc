@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -17,11 +19,28 @@
 namespace everywatt::exporter {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Names>, 3> kNames{
-    {{"native", Names::kNative}, {"dcgm", Names::kDcgm}, {"self", Names::kSelf}}};
+constexpr std::array<std::pair<std::string_view, Names>, 4> kNames{
+    {{"native", Names::kNative},
+     {"dcgm", Names::kDcgm},
+     {"dcgm-legacy", Names::kDcgmLegacy},
+     {"self", Names::kSelf}}};
 
 bool has(NameSets sets, Names names) {
   return (sets & static_cast<NameSets>(names)) != 0;
+}
+
+bool is_wished(const Target& target, const std::vector<std::uint32_t>& gpus) {
+  const view::Device& device = target.device;
+  if (device.scope != catalog::Scope::kGpu) return true;
+  return std::ranges::find(gpus, device.parent.value_or(device.slot)) != gpus.end() ||
+         std::ranges::find(gpus, device.slot) != gpus.end();
+}
+
+Plan narrowed(const Plan& plan, const std::vector<std::uint32_t>& gpus) {
+  Plan narrow;
+  std::ranges::copy_if(plan.targets, std::back_inserter(narrow.targets),
+                       [&](const Target& target) { return is_wished(target, gpus); });
+  return narrow;
 }
 
 }  // namespace
@@ -37,9 +56,9 @@ base::Result<NameSets> parse_names(std::string_view text) {
       is_known = true;
     }
     if (!is_known) {
-      return base::fail(
-          base::Code::kInvalidArgument,
-          fmt::format("no names '{}': there are native, dcgm, self", base::clean_text(name, 40)));
+      return base::fail(base::Code::kInvalidArgument,
+                        fmt::format("no names '{}': there are native, dcgm, dcgm-legacy, self",
+                                    base::clean_text(name, 40)));
     }
   }
   return sets;
@@ -60,21 +79,26 @@ Encoder::~Encoder() = default;
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 
-void Encoder::encode(const view::View& view, NameSets names, std::string& text) {
+void Encoder::encode(const view::View& view, const Wish& wish, Exposition& out) {
   const std::uint64_t changes = view::device_changes(view);
   if (state_->planned_changes != changes) {
     state_->plan = make_plan(view, state_->options.hostname);
     state_->last_good = {};
     state_->planned_changes = changes;
   }
-  text.clear();
-  Exposition out(text);
+  if (wish.gpus.empty()) return append(view, state_->plan, wish.names, out);
+  append(view, narrowed(state_->plan, wish.gpus), wish.names, out);
+}
+
+void Encoder::append(const view::View& view, const Plan& plan, NameSets names, Exposition& out) {
   if (has(names, Names::kNative)) {
-    append_native(view, state_->plan, state_->families, state_->options.processes_a_gpu, out);
+    append_native(view, plan, state_->families, state_->options.processes_a_gpu, out);
   }
-  if (has(names, Names::kDcgm)) append_dcgm(view, state_->plan, out);
-  if (has(names, Names::kSelf))
-    append_self(view, state_->plan, state_->families, state_->last_good, out);
+  if (has(names, Names::kDcgm)) append_dcgm(view, plan, out);
+  if (has(names, Names::kDcgmLegacy)) append_dcgm_legacy(view, plan, out);
+  if (has(names, Names::kSelf)) {
+    append_self(view, plan, state_->families, state_->last_good, out);
+  }
 }
 
 }  // namespace everywatt::exporter

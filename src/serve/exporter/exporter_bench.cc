@@ -25,7 +25,10 @@ void encode_gpus(benchmark::State& state, NameSets names) {
   Encoder encoder({.hostname = "node-7"});
   std::string text;
   for (auto step : state) {
-    encoder.encode(*view, names, text);
+    text.clear();
+    Exposition out(text);
+    encoder.encode(*view, {.names = names}, out);
+    out.end();
     benchmark::DoNotOptimize(text.data());
   }
   state.counters["bytes"] = static_cast<double>(text.size());

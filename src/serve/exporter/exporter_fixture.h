@@ -129,11 +129,17 @@ inline void add_host(view::Machine& machine) {
   });
 }
 
-inline std::string encode(const view::View& view, NameSets names, Options options = {}) {
+inline std::string encode(const view::View& view, const Wish& wish, Options options = {},
+                          Format format = Format::kText) {
   Encoder encoder(std::move(options));
   std::string text;
-  encoder.encode(view, names, text);
+  Exposition out(text, format);
+  encoder.encode(view, wish, out);
+  out.end();
   return text;
+}
+inline std::string encode(const view::View& view, NameSets names, Options options = {}) {
+  return encode(view, Wish{.names = names}, std::move(options));
 }
 
 }  // namespace everywatt::exporter

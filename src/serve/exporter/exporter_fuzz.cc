@@ -13,7 +13,9 @@ namespace {
 void scrape(const view::View& view) {
   Encoder encoder({.hostname = "node", .processes_a_gpu = 2});
   std::string text;
-  encoder.encode(view, kDefaultNames, text);
+  Exposition out(text);
+  encoder.encode(view, {.names = kAllNames}, out);
+  out.end();
   check_exposition(text);
 }
 

@@ -53,8 +53,7 @@ std::map<std::string, std::string> parse(const std::string& text) {
 // The golden texts are the promise of names, labels and units: EVERYWATT_UPDATE_GOLDEN=1 writes
 // them anew, and the difference is then read by people.
 void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path =
-      std::string(EVERYWATT_SOURCE_DIR) + "/src/serve/exporter/golden/" + name + ".prom";
+  const std::string path = std::string(EVERYWATT_SOURCE_DIR) + "/src/serve/exporter/golden/" + name;
   if (std::getenv("EVERYWATT_UPDATE_GOLDEN") != nullptr) {
     ASSERT_TRUE(base::write_file_atomically(path, text, 0644));
   }
@@ -79,23 +78,24 @@ class ExporterGolden : public ::testing::Test {
 };
 
 TEST_F(ExporterGolden, NativeNames) {
-  expect_golden("native", text(kNative));
+  expect_golden("native.prom", text(kNative));
   parse(text(kNative));
 }
 
 TEST_F(ExporterGolden, DcgmNames) {
-  expect_golden("dcgm", text(kDcgm));
+  expect_golden("dcgm.prom", text(kDcgm));
   parse(text(kDcgm));
 }
 
 TEST_F(ExporterGolden, OwnNames) {
-  expect_golden("self", text(kSelf));
+  expect_golden("self.prom", text(kSelf));
   parse(text(kSelf));
 }
 
 TEST_F(ExporterGolden, AllTogetherAreDisjoint) {
-  EXPECT_EQ(text(kDefaultNames), text(kNative) + text(kDcgm) + text(kSelf));
-  parse(text(kDefaultNames));
+  const auto kLegacy = static_cast<NameSets>(Names::kDcgmLegacy);
+  EXPECT_EQ(text(kAllNames), text(kNative) + text(kDcgm) + text(kLegacy) + text(kSelf));
+  parse(text(kAllNames));
 }
 
 TEST_F(ExporterGolden, WithoutGpmThereIsNoGpmSeries) {
@@ -111,9 +111,9 @@ TEST_F(ExporterGolden, HistogramsNeverFallAndEndInTheirCount) {
   const std::string labels = "gpu=\"0\",uuid=\"GPU-00000000\"";
   EXPECT_EQ(series.at("gpu_utilization_sampled_ratio_bucket{" + labels + ",le=\"+Inf\"}"), "78");
   EXPECT_EQ(series.at("gpu_utilization_sampled_ratio_count{" + labels + "}"), "78");
-  EXPECT_EQ(series.at("gpu_utilization_sampled_ratio_bucket{" + labels + ",le=\"1\"}"), "78");
-  EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"70\"}"), "10");
-  EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"700\"}"), "100");
+  EXPECT_EQ(series.at("gpu_utilization_sampled_ratio_bucket{" + labels + ",le=\"1.0\"}"), "78");
+  EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"70.0\"}"), "10");
+  EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"700.0\"}"), "100");
   EXPECT_EQ(series.at("gpu_power_sampled_watts_bucket{" + labels + ",le=\"+Inf\"}"), "110");
 }
 
@@ -173,14 +173,35 @@ TEST_F(ExporterGolden, AGpuThatIsAwayIsDownAndKeepsItsIdentity) {
   EXPECT_FALSE(series.contains("gpu_power_watts{gpu=\"0\",uuid=\"GPU-00000000\"}"));
 }
 
+TEST_F(ExporterGolden, OpenMetrics) {
+  expect_golden("all.openmetrics",
+                encode(*machine.view(kNow), Wish{.names = kAllNames},
+                       {.hostname = "node-7", .processes_a_gpu = 2}, Format::kOpenMetrics));
+}
+
+TEST_F(ExporterGolden, LegacyNames) {
+  expect_golden("dcgm-legacy.prom", text(static_cast<NameSets>(Names::kDcgmLegacy)));
+}
+
+TEST_F(ExporterGolden, OnlyTheGpusThatAreWishedFor) {
+  const auto series = parse(encode(*machine.view(kNow), Wish{.gpus = {machine.gpu(1)}}));
+  EXPECT_FALSE(series.empty());
+  for (const auto& [name, value] : series)
+    EXPECT_EQ(name.find("gpu=\"0\""), std::string::npos) << name;
+  EXPECT_EQ(series.count("gpu_up{gpu=\"1\",uuid=\"GPU-00000001\"}"), 1u);
+  EXPECT_EQ(series.count("host_memory_total_bytes"), 1u);
+}
+
 TEST_F(ExporterGolden, AnEncoderFollowsDevicesThatChange) {
   Encoder encoder({.hostname = "node-7"});
   const auto view = machine.view(kNow);
   std::string text;
-  encoder.encode(*view, kNative, text);
+  Exposition out(text);
+  encoder.encode(*view, {.names = kNative}, out);
   EXPECT_NE(text.find("GPU-00000001"), std::string::npos);
   machine.file().set_status(machine.gpu(1), recorder::DeviceStatus::kGone, kNow);
-  encoder.encode(*view, kNative, text);
+  text.clear();
+  encoder.encode(*view, {.names = kNative}, out);
   EXPECT_EQ(text.find("GPU-00000001"), std::string::npos);
 }
 
@@ -300,7 +321,8 @@ TEST(ParseNames, TakesTheSetsThatThereAre) {
     ASSERT_FALSE(parse_names(text)) << text;
     EXPECT_EQ(parse_names(text).error().code, base::Code::kInvalidArgument);
   }
-  EXPECT_EQ(parse_names("x").error().message, "no names 'x': there are native, dcgm, self");
+  EXPECT_EQ(parse_names("x").error().message,
+            "no names 'x': there are native, dcgm, dcgm-legacy, self");
 }
 
 }  // namespace

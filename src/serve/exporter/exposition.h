@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,15 +11,25 @@
 
 namespace everywatt::exporter {
 
-// Writes families of samples as Prometheus text 0.0.4 behind what a string holds. The one place
-// that knows the syntax: another format is another such class. Callers keep a family together and
-// say each label set once.
+enum class Format : std::uint8_t {
+  kText,         // Prometheus text 0.0.4
+  kOpenMetrics,  // OpenMetrics 1.0
+};
+
+// Writes families of samples behind what a string holds. The one place that knows the syntax.
+// Callers keep a family together and say each label set once.
 class Exposition {
  public:
-  explicit Exposition(std::string& text) : text_(text) {}
+  explicit Exposition(std::string& text, Format format = Format::kText)
+      : text_(text), format_(format) {}
+
+  // Families that are written; the rest leaves no trace. Empty: all. A name may end in '*'. Must
+  // outlive this.
+  void set_filter(std::span<const std::string> names) { filter_ = names; }
 
   // Samples that follow belong to this family; it is announced with its first sample, so that a
-  // family without any leaves no trace. The views must outlive its samples.
+  // family without any leaves no trace. `type` is gauge, counter, histogram or info, and the name
+  // is that of its samples (..._total, ..._info). The views must outlive its samples.
   void begin_family(std::string_view name, std::string_view type, std::string_view help);
 
   // Opens the sample NAME + suffix of the family. Labels are added in order, then one value ends
@@ -31,11 +43,22 @@ class Exposition {
   void value(std::uint64_t value);
   // Text that is a number already.
   void number(std::string_view text);
+  // A remark for people, where the format has room for one. One line.
+  void remark(std::string_view text);
+  // Ends the last family and, where the format has an end, the text.
+  void end();
 
  private:
+  void announce();
+  void announce_openmetrics();
+  void drop_unwanted();
   void end_labels();
 
   std::string& text_;
+  Format format_;
+  std::span<const std::string> filter_;
+  std::size_t family_begin_ = 0;
+  bool is_unwanted_ = false;
   std::string_view name_;
   std::string_view type_;
   std::string_view help_;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace everywatt::exporter {
 namespace {
 
@@ -68,6 +71,44 @@ TEST(Exposition, LabelsAreJoinedWithoutEmptyParts) {
   EXPECT_EQ(join_labels("a=\"1\"", ""), "a=\"1\"");
   EXPECT_EQ(join_labels("", "b=\"2\""), "b=\"2\"");
   EXPECT_EQ(join_labels("a=\"1\"", "b=\"2\""), "a=\"1\",b=\"2\"");
+}
+
+TEST(OpenMetrics, FamiliesAreCalledWithoutTheSuffixOfTheirSamples) {
+  std::string text;
+  Exposition out(text, Format::kOpenMetrics);
+  out.begin_family("empty", "gauge", "Nothing comes.");
+  out.begin_family("a_joules_total", "counter", "What \"a\" used.\nAnd more.");
+  out.sample().value(1.5);
+  out.begin_family("DCGM_COUNT", "counter", "Of DCGM.");
+  out.sample().label("gpu", "0").value(std::uint64_t{7});
+  out.begin_family("b_info", "info", "What b is.");
+  out.sample().value(std::uint64_t{1});
+  out.begin_family("c_bytes_per_second", "gauge", "No base unit.");
+  out.sample().value(std::uint64_t{1});
+  out.remark("people see this elsewhere");
+  out.end();
+  EXPECT_EQ(text,
+            "# TYPE a_joules counter\n# UNIT a_joules joules\n"
+            "# HELP a_joules What \\\"a\\\" used. And more.\na_joules_total 1.5\n"
+            "# TYPE DCGM_COUNT unknown\n# HELP DCGM_COUNT Of DCGM.\nDCGM_COUNT{gpu=\"0\"} 7\n"
+            "# TYPE b info\n# HELP b What b is.\nb_info 1\n"
+            "# TYPE c_bytes_per_second gauge\n# HELP c_bytes_per_second No base unit.\n"
+            "c_bytes_per_second 1\n# EOF\n");
+}
+
+TEST(Exposition, AFilterLeavesNoTraceOfTheRest) {
+  std::string text;
+  Exposition out(text);
+  const std::vector<std::string> wanted{"a", "b_*"};
+  out.set_filter(wanted);
+  for (const char* name : {"a", "ab", "b_1", "b_2", "b"}) {
+    out.begin_family(name, "gauge", "X.");
+    out.sample().value(std::uint64_t{1});
+  }
+  out.end();
+  EXPECT_EQ(text,
+            "# HELP a X.\n# TYPE a gauge\na 1\n# HELP b_1 X.\n# TYPE b_1 gauge\nb_1 1\n"
+            "# HELP b_2 X.\n# TYPE b_2 gauge\nb_2 1\n");
 }
 
 }  // namespace

@@ -65,9 +65,9 @@ void append_info(const Plan& plan, Exposition& out) {
       out.sample().labels(target.info_labels).value(std::uint64_t{1});
     }
   };
-  out.begin_family("gpu_info", "gauge", "Constants of a GPU or MIG instance, as labels.");
+  out.begin_family("gpu_info", "info", "Constants of a GPU or MIG instance, as labels.");
   append(Scope::kGpu);
-  out.begin_family("gpu_nvlink_info", "gauge", "What is at the other end of each NVLink.");
+  out.begin_family("gpu_nvlink_info", "info", "What is at the other end of each NVLink.");
   for (const Target& target : plan.targets) {
     for (const std::string& link : target.link_labels) {
       out.sample().labels(link).value(std::uint64_t{1});
@@ -79,7 +79,7 @@ void append_info(const Plan& plan, Exposition& out) {
     const bool is_up = target.device.status == view::DeviceStatus::kOk;
     out.sample().labels(target.labels).value(std::uint64_t{is_up ? 1u : 0u});
   }
-  out.begin_family("host_info", "gauge", "Constants of the machine, as labels.");
+  out.begin_family("host_info", "info", "Constants of the machine, as labels.");
   append(Scope::kNode);
 }
 

@@ -22,7 +22,7 @@ FUZZ_TARGET(labels) {
   check_exposition(text);
   CHECK(ready.size() <= 2 * 2 * 256 + 20);
   if (const auto names = parse_names(bytes)) {
-    CHECK(*names <= kDefaultNames);
+    CHECK(*names <= kAllNames);
   } else {
     CHECK(base::is_clean(names.error().message));
   }

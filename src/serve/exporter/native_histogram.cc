@@ -13,10 +13,13 @@ using catalog::Metric;
 using catalog::MetricId;
 using view::View;
 
-// 0.1 * 700 is 70.00000000000001, which would be another series than "70".
+// 0.1 * 700 is 70.00000000000001, which would be another series than "70.0". With a point in every
+// format: OpenMetrics wants it, and a series must not change its name with the scraper.
 std::string bound_text(double bound) {
   constexpr double kFinest = 1e6;
-  return fmt::format("{}", std::round(bound * kFinest) / kFinest);
+  std::string text = fmt::format("{}", std::round(bound * kFinest) / kFinest);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
 }
 
 // What the bounds of the bands are multiplied with; 0: unknown.

@@ -12,11 +12,12 @@
 
 namespace everywatt::exporter {
 
-// The three sets of names. Each appends whole families, disjoint from the others'.
+// The sets of names. Each appends whole families, disjoint from the others'.
 
 void append_native(const view::View& view, const Plan& plan, std::span<const Family> families,
                    std::size_t processes_a_gpu, Exposition& out);
 void append_dcgm(const view::View& view, const Plan& plan, Exposition& out);
+void append_dcgm_legacy(const view::View& view, const Plan& plan, Exposition& out);
 void append_self(const view::View& view, const Plan& plan, std::span<const Family> families,
                  view::LastGood& last_good, Exposition& out);
 

@@ -68,7 +68,7 @@ void append_statuses(const Plan& plan, Exposition& out) {
 
 void append_self(const View& view, const Plan& plan, std::span<const Family> families,
                  view::LastGood& last_good, Exposition& out) {
-  out.begin_family("everywatt_build_info", "gauge", "The version that answers.");
+  out.begin_family("everywatt_build_info", "info", "The version that answers.");
   out.sample().label("version", kVersion).value(std::uint64_t{1});
   append_statuses(plan, out);
   append_ages(view, plan, last_good, out);

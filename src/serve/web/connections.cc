@@ -63,6 +63,17 @@ std::string client_of(const tcp::endpoint& peer) {
   return {bytes.begin(), bytes.begin() + bytes.size() / 2};
 }
 
+// A field that is given several times is one list.
+std::string all_values(const Parser::value_type& message, http::field name) {
+  std::string values;
+  const auto [begin, end] = message.equal_range(name);
+  for (auto field = begin; field != end; ++field) {
+    if (!values.empty()) values += ',';
+    values += field->value();
+  }
+  return values;
+}
+
 Request request_of(const Parser::value_type& message) {
   Request request;
   request.method = message.method() == http::verb::get    ? Method::kGet
@@ -72,11 +83,8 @@ Request request_of(const Parser::value_type& message) {
   request.target = message.target();
   request.host = message[http::field::host];
   request.host_fields = message.count(http::field::host);
-  const auto [begin, end] = message.equal_range(http::field::accept_encoding);
-  for (auto field = begin; field != end; ++field) {
-    if (!request.accept_encoding.empty()) request.accept_encoding += ',';
-    request.accept_encoding += field->value();
-  }
+  request.accept = all_values(message, http::field::accept);
+  request.accept_encoding = all_values(message, http::field::accept_encoding);
   return request;
 }
 

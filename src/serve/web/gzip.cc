@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "serve/web/accept.h"
 
 namespace everywatt::web {
 namespace {
@@ -14,17 +15,6 @@ namespace {
 constexpr int kLevel = 6;
 constexpr int kGzipWindowBits = 15 + 16;  // 16: gzip's header and trailer rather than zlib's
 constexpr int kMemoryLevel = 8;
-
-// The weight that a list element ("gzip;q=0.5") gives; 1 without one.
-double weight_of(std::string_view element) {
-  for (const std::string_view part : base::split(element, ';')) {
-    const std::string_view parameter = base::trim(part);
-    if (parameter.starts_with("q=") || parameter.starts_with("Q=")) {
-      return base::parse_f64(parameter.substr(2)).value_or(0);
-    }
-  }
-  return 1;
-}
 
 }  // namespace
 

@@ -105,15 +105,16 @@ void Journal::write(const Annotation& annotation, const Sender& sender, std::int
   writer_.append(row_);
 }
 
-std::string Journal::format_counts() const {
-  return fmt::format(
-      "# HELP everywatt_annotations_total Marks that were sent, by what became of them.\n"
-      "# TYPE everywatt_annotations_total counter\n"
-      "everywatt_annotations_total{{result=\"written\"}} {}\n"
-      "everywatt_annotations_total{{result=\"limited\"}} {}\n"
-      "everywatt_annotations_total{{result=\"malformed\"}} {}\n"
-      "everywatt_annotations_total{{result=\"too_large\"}} {}\n",
-      counts_.written, counts_.limited, counts_.malformed, counts_.too_large);
+void Journal::append_counts(exporter::Exposition& out) const {
+  out.begin_family("everywatt_annotations_total", "counter",
+                   "Marks that were sent, by what became of them.");
+  const auto append = [&](std::string_view result, std::uint64_t count) {
+    out.sample().label("result", result).value(count);
+  };
+  append("written", counts_.written);
+  append("limited", counts_.limited);
+  append("malformed", counts_.malformed);
+  append("too_large", counts_.too_large);
 }
 
 }  // namespace everywatt::web

@@ -10,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "catalog/row.h"
 #include "record/recorder/writer.h"
+#include "serve/exporter/exposition.h"
 #include "serve/web/annotation.h"
 #include "serve/web/sender_pace.h"
 
@@ -41,8 +42,8 @@ class Journal {
     std::uint64_t too_large = 0;
   };
   const Counts& counts() const { return counts_; }
-  // The same as Prometheus text: everywatt_annotations_total{result=...}.
-  std::string format_counts() const;
+  // The same as a family: everywatt_annotations_total{result=...}.
+  void append_counts(exporter::Exposition& out) const;
 
  private:
   struct Sender {

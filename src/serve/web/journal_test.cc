@@ -89,7 +89,10 @@ TEST_F(JournalTest, CountsWhatItDrops) {
   EXPECT_EQ(journal_->counts().malformed, 2u);
   EXPECT_EQ(journal_->counts().too_large, 1u);
   EXPECT_EQ(journal_->counts().written, 1u);
-  EXPECT_NE(journal_->format_counts().find("{result=\"malformed\"} 2\n"), std::string::npos);
+  std::string text;
+  exporter::Exposition out(text);
+  journal_->append_counts(out);
+  EXPECT_NE(text.find("{result=\"malformed\"} 2\n"), std::string::npos);
 }
 
 TEST_F(JournalTest, HoldsASenderToItsPace) {

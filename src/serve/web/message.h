@@ -20,6 +20,7 @@ struct Request {
   std::string target = "/";  // as sent: "/metrics?names=native", or "http://host/metrics"
   std::string host = {};     // the field's value
   std::size_t host_fields = 0;
+  std::string accept = {};
   std::string accept_encoding = {};
 };
 

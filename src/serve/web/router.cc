@@ -18,20 +18,12 @@ namespace everywatt::web {
 namespace {
 
 constexpr std::string_view kExposition = "text/plain; version=0.0.4; charset=utf-8";
+constexpr std::string_view kOpenMetrics =
+    "application/openmetrics-text; version=1.0.0; charset=utf-8";
 constexpr std::size_t kWorthPacking = 1024;  // bytes; less fits a packet anyway
 
 bool speaks(exporter::NameSets names, exporter::Names wanted) {
   return (names & static_cast<exporter::NameSets>(wanted)) != 0;
-}
-
-// The one metric that is there without a recorder.
-std::string_view readable_family(bool is_readable) {
-  return is_readable ? "# HELP everywatt_recorder_readable 1: the server reads the recorder file.\n"
-                       "# TYPE everywatt_recorder_readable gauge\n"
-                       "everywatt_recorder_readable 1\n"
-                     : "# HELP everywatt_recorder_readable 1: the server reads the recorder file.\n"
-                       "# TYPE everywatt_recorder_readable gauge\n"
-                       "everywatt_recorder_readable 0\n";
 }
 
 std::string in_one_line(const base::Error& error) {
@@ -115,25 +107,10 @@ Response Router::answer_path(const Target& target, const Request& request) {
 }
 
 Response Router::answer_metrics(const Target& target, const Request& request) {
-  exporter::NameSets names = options_.names;
-  if (const std::string* text = target.find("names")) {
-    if (std::ranges::count(target.parameters, "names", &Parameter::name) > 1) {
-      return text_response(400, "parameter 'names' is given twice");
-    }
-    const auto parsed = exporter::parse_names(*text);
-    if (!parsed) return text_response(400, parsed.error().message);
-    names = *parsed;
-  }
   const view::View* view = live_.get();
-  const auto make = [&](std::string& text) {
-    text.clear();
-    if (view != nullptr) options_.encode(*view, names, text);
-    if (speaks(names, exporter::Names::kSelf)) {
-      text += readable_family(view != nullptr);
-      if (format_more_) text += format_more_();
-    }
-    if (!options_.note.empty()) text += fmt::format("# {}\n", options_.note);
-  };
+  const auto query = parse_metrics_query(target, request.accept, options_.names, view);
+  if (!query) return text_response(400, in_one_line(query.error()));
+  const auto make = [&](std::string& text) { write_metrics(view, *query, text); };
   Response response;
   if (view == nullptr) {
     std::string text;
@@ -141,14 +118,30 @@ Response Router::answer_metrics(const Target& target, const Request& request) {
     response.body = Body::of(std::move(text));
   } else {
     const auto encoding = encoding_for(request);
-    response = with_body(
-        cache_.get(fmt::format("metrics {}", names), ticks_.read(*view, live_.generation()),
-                   view->now_ns(), encoding, make),
-        encoding);
+    response = with_body(cache_.get(query->key(), ticks_.read(*view, live_.generation()),
+                                    view->now_ns(), encoding, make),
+                         encoding);
   }
-  response.content_type = kExposition;
+  response.content_type =
+      query->format == exporter::Format::kOpenMetrics ? kOpenMetrics : kExposition;
   response.vary = "Accept, Accept-Encoding";
   return response;
+}
+
+void Router::write_metrics(const view::View* view, const MetricsQuery& query, std::string& text) {
+  text.clear();
+  exporter::Exposition out(text, query.format);
+  out.set_filter(query.metrics);
+  if (view != nullptr) options_.encode(*view, query.wish, out);
+  if (speaks(query.wish.names, exporter::Names::kSelf)) {
+    // The one metric that is there without a recorder.
+    out.begin_family("everywatt_recorder_readable", "gauge",
+                     "1: the server reads the recorder file.");
+    out.sample().value(std::uint64_t{view != nullptr ? 1U : 0U});
+    if (append_more_) append_more_(out);
+  }
+  if (!options_.note.empty()) out.remark(options_.note);
+  out.end();
 }
 
 Response Router::answer_gpus(const Target& target, const Request& request) {

@@ -10,6 +10,7 @@
 #include "serve/web/body_cache.h"
 #include "serve/web/live_view.h"
 #include "serve/web/message.h"
+#include "serve/web/metrics_query.h"
 #include "serve/web/target.h"
 #include "serve/web/tick.h"
 
@@ -21,7 +22,7 @@ struct RouterOptions {
   std::vector<std::string> host_names = {};
   std::string note = {};
   // exporter::Encoder::encode().
-  std::function<void(const view::View&, exporter::NameSets, std::string&)> encode;
+  std::function<void(const view::View&, const exporter::Wish&, exporter::Exposition&)> encode;
 };
 
 // What is answered to a request. Reads the recorder file and nothing else. Belongs to one thread.
@@ -30,19 +31,21 @@ class Router {
   explicit Router(RouterOptions options);
 
   Response answer(const Request& request);
-  // What /metrics says beside the recorder, of the server itself: whole families, as text.
-  void set_more_metrics(std::function<std::string()> format) { format_more_ = std::move(format); }
+  // What /metrics says beside the recorder, of the server itself: whole families.
+  using AppendMetrics = std::function<void(exporter::Exposition&)>;
+  void set_more_metrics(AppendMetrics append) { append_more_ = std::move(append); }
 
  private:
   Response answer_path(const Target& target, const Request& request);
   Response answer_metrics(const Target& target, const Request& request);
+  void write_metrics(const view::View* view, const MetricsQuery& query, std::string& text);
   Response answer_gpus(const Target& target, const Request& request);
   Response answer_series_request(const Target& target, const Request& request);
   Response answer_ready();
   Response answer_alive() const;
 
   RouterOptions options_;
-  std::function<std::string()> format_more_ = {};
+  AppendMetrics append_more_ = {};
   LiveView live_;
   TickReader ticks_;
   BodyCache cache_;

@@ -31,10 +31,12 @@ class RouterTest : public testing::Test {
     options.view = {.recorder_path = folder_.file("recorder"),
                     .identities_path = {},
                     .clock = [this] { return now_ns_; }};
-    options.encode = [this](const view::View& view, exporter::NameSets names, std::string& text) {
+    options.encode = [this](const view::View& view, const exporter::Wish& wish,
+                            exporter::Exposition& out) {
       ++encoded_;
-      text = "names " + std::to_string(names) + " gpus " + std::to_string(view::gpus(view).size()) +
-             "\n";
+      out.remark("names " + std::to_string(wish.names) + " gpus " +
+                 std::to_string(view::gpus(view).size()) + " of " +
+                 std::to_string(wish.gpus.size()));
     };
     router_ = std::make_unique<Router>(std::move(options));
   }
@@ -70,7 +72,7 @@ TEST_F(RouterTest, WithoutAFileItSaysSo) {
   EXPECT_TRUE(json::parse(text("/api/v1/series?metric=gpu_power_watts")).contains("error"));
   add_machine();
   EXPECT_EQ(text("/metrics"),
-            "names 7 gpus 1\n" + std::string(kReadable) + "everywatt_recorder_readable 1\n");
+            "# names 7 gpus 1 of 0\n" + std::string(kReadable) + "everywatt_recorder_readable 1\n");
 }
 
 TEST_F(RouterTest, MetricsHaveExactlyTheirTypeAndVary) {
@@ -95,7 +97,7 @@ TEST_F(RouterTest, AnExpositionIsEncodedOnceATickAndNameSet) {
   now_ns_ += 60 * kMs;
   ask("/metrics");
   EXPECT_EQ(encoded_, 1);
-  EXPECT_TRUE(text("/metrics?names=dcgm").starts_with("names 2 "));
+  EXPECT_TRUE(text("/metrics?names=dcgm").starts_with("# names 2 "));
   EXPECT_EQ(encoded_, 2);
   now_ns_ += 60 * kMs;
   machine_->add_power(0, now_ns_, 701);
@@ -117,20 +119,47 @@ TEST_F(RouterTest, AfterAnEventTheExpositionIsEncodedAtOnce) {
 
 TEST_F(RouterTest, AReplacedFileIsFollowed) {
   add_machine(1);
-  EXPECT_TRUE(text("/metrics").starts_with("names 7 gpus 1\n"));
+  EXPECT_TRUE(text("/metrics").starts_with("# names 7 gpus 1 "));
   const auto before = std::move(machine_);
   add_machine(3);
-  EXPECT_TRUE(text("/metrics").starts_with("names 7 gpus 3\n"));
+  EXPECT_TRUE(text("/metrics").starts_with("# names 7 gpus 3 "));
+}
+
+TEST_F(RouterTest, AScrapeMayAskForGpusMetricsAndAFormat) {
+  add_machine(3);
+  EXPECT_TRUE(text("/metrics?gpu=0&gpu=2").starts_with("# names 7 gpus 3 of 2\n"));
+  EXPECT_TRUE(text("/metrics?names=dcgm&names=self").starts_with("# names 6 "));
+  EXPECT_TRUE(text("/metrics?metric=everywatt_rec*,gpu_up").find("_readable 1\n") != text("").npos);
+  EXPECT_EQ(text("/metrics?metric=gpu_up"), "# names 7 gpus 3 of 0\n");
+  for (const auto& [target, complaint] :
+       std::map<std::string, std::string>{{"/metrics?gpu=7", "GPU"},
+                                          {"/metrics?metric=", "metric"},
+                                          {"/metrics?metric=a{b}", "metric"},
+                                          {"/metrics?metric=*a", "metric"},
+                                          {"/metrics?name=dcgm", "no parameter 'name'"},
+                                          {"/metrics?names=dcgm&names=x", "no names 'x'"}}) {
+    EXPECT_EQ(ask(target).status, 400U) << target;
+    EXPECT_NE(text(target).find(complaint), std::string::npos) << text(target);
+  }
+  Request request = get("/metrics?metric=everywatt_recorder_readable");
+  request.accept = "application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5";
+  const Response response = router_->answer(request);
+  EXPECT_EQ(response.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  EXPECT_EQ(response.body.bytes,
+            "# TYPE everywatt_recorder_readable gauge\n"
+            "# HELP everywatt_recorder_readable 1: the server reads the recorder file.\n"
+            "everywatt_recorder_readable 1\n"
+            "# EOF\n");
 }
 
 TEST_F(RouterTest, AFileThatWentAndCameAgainIsFollowedToo) {
   add_machine(1);
-  EXPECT_TRUE(text("/metrics").starts_with("names 7 gpus 1\n"));
+  EXPECT_TRUE(text("/metrics").starts_with("# names 7 gpus 1 "));
   std::filesystem::remove(folder_.file("recorder"));
-  EXPECT_TRUE(text("/metrics").starts_with("names 7 gpus 1\n"));
+  EXPECT_TRUE(text("/metrics").starts_with("# names 7 gpus 1 "));
   const auto before = std::move(machine_);
   add_machine(2);
-  EXPECT_TRUE(text("/metrics").starts_with("names 7 gpus 2\n"));
+  EXPECT_TRUE(text("/metrics").starts_with("# names 7 gpus 2 "));
 }
 
 TEST_F(RouterTest, ReadyWhenEveryGpuIsFreshElseALineAReason) {
@@ -156,7 +185,10 @@ TEST_F(RouterTest, ReadyThoughDrainedAndSaysSo) {
 }
 
 TEST_F(RouterTest, MoreMetricsAreTheServersOwn) {
-  router_->set_more_metrics([] { return std::string("more 7\n"); });
+  router_->set_more_metrics([](exporter::Exposition& out) {
+    out.begin_family("more", "gauge", "More.");
+    out.sample().value(std::uint64_t{7});
+  });
   add_machine(1);
   EXPECT_TRUE(text("/metrics").ends_with("more 7\n"));
   EXPECT_EQ(text("/metrics?names=native").find("more"), std::string::npos);
@@ -208,7 +240,6 @@ TEST_F(RouterTest, OtherMethodsPathsAndNamesAreRefused) {
   EXPECT_EQ(text("/api/v2/gpus"), "{\"error\":\"no such path\"}\n");
   EXPECT_EQ(ask("/metrics?names=prometheus").status, 400U);
   EXPECT_EQ(ask("/metrics?names=%").status, 400U);
-  EXPECT_EQ(ask("/metrics?names=native&names=self").status, 400U);
   EXPECT_EQ(ask("*").status, 400U);
 }
 

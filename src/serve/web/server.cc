@@ -15,9 +15,8 @@ struct Server::State {
       : encoder(std::move(exporter_options)), router(with_encoder(std::move(options))) {}
 
   RouterOptions with_encoder(RouterOptions options) {
-    options.encode = [this](const view::View& view, exporter::NameSets names, std::string& text) {
-      encoder.encode(view, names, text);
-    };
+    options.encode = [this](const view::View& view, const exporter::Wish& wish,
+                            exporter::Exposition& out) { encoder.encode(view, wish, out); };
     return options;
   }
 
@@ -25,7 +24,7 @@ struct Server::State {
     auto opened = Journal::open(std::move(options));
     if (!opened) return std::unexpected(opened.error());
     journal = *std::move(opened);
-    router.set_more_metrics([this] { return journal->format_counts(); });
+    router.set_more_metrics([this](exporter::Exposition& out) { journal->append_counts(out); });
     return connections->watch(journal->socket(), [this] { journal->receive(); });
   }
 

@@ -45,9 +45,8 @@ inline RouterOptions router_options(const std::string& path) {
   options.note = "note";
   options.encode = [encoder =
                         std::make_shared<exporter::Encoder>(exporter::Options{.hostname = "node"})](
-                       const view::View& view, exporter::NameSets names, std::string& text) {
-    encoder->encode(view, names, text);
-  };
+                       const view::View& view, const exporter::Wish& wish,
+                       exporter::Exposition& out) { encoder->encode(view, wish, out); };
   return options;
 }
 
