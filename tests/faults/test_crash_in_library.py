@@ -28,7 +28,8 @@ def test_one_crash_costs_a_gap_and_nothing_else(machine):
     with Readers(broken) as readers:
         broken.break_it()
         told = broken.wait_for_event("part_ended", "sampler")
-        assert told["code"] == 139 and told["text"].endswith(f"in {CALL}")
+        # The other GPU's thread may have been in a call of its own, which is named beside it.
+        assert told["code"] == 139 and CALL in told["text"].rpartition(" in ")[2].split(", ")
         wait_until(lambda: broken.ready() == (200, ["ready"]), broken.ready)
         broken.check_fresh([0, 1], readers.since_ns)
     after = broken.daemon.metrics("native")[SUM]
