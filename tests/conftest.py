@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
 import shutil
 import sys
 import tempfile
@@ -59,3 +60,9 @@ def serve_apart(folder):
     yield start
     for daemon in daemons:
         daemon.kill()
+
+
+@pytest.fixture
+def needs_root():
+    if os.geteuid() != 0:
+        pytest.skip("needs root")

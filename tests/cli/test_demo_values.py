@@ -42,7 +42,7 @@ def moments() -> list[int]:
 
 
 @pytest.fixture
-def machine(memory_folder, tmp_path, serve, request):
+def machine(folder, tmp_path, serve, request):
     made = Machine(tmp_path, NAMES, request.param, serve, "--set", "lanes.gpm_pace=fast")
     yield made
     made.close()

@@ -124,24 +124,24 @@ def test_parts_that_do_not_answer_are_killed_within_five_seconds(serve):
     assert not any(map(is_running, pids))
 
 
-def test_what_else_is_in_the_run_folder_stays(serve, memory_folder):
-    letter = memory_folder / "demo" / "letter"
+def test_what_else_is_in_the_run_folder_stays(serve, folder):
+    letter = folder / "demo" / "letter"
     letter.parent.mkdir()
     letter.write_text("dear")
     daemon = serve("--demo", "gemm")
     assert daemon.stop()[0] == 0
     assert letter.read_text() == "dear"
-    assert {p.name for p in memory_folder.iterdir()} == {"demo", "recorder", "identities", "lock"}
+    assert {p.name for p in folder.iterdir()} == {"demo", "recorder", "identities", "lock"}
 
 
-def test_a_limit_on_the_size_of_files_is_told_in_one_line(memory_folder, tmp_path, recordings):
+def test_a_limit_on_the_size_of_files_is_told_in_one_line(folder, tmp_path, recordings):
     import resource
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
     for command in (
-        ["serve", "--demo", "gemm", "--listen", "127.0.0.1:0", "--run-dir", memory_folder],
+        ["serve", "--demo", "gemm", "--listen", "127.0.0.1:0", "--run-dir", folder],
         ["record", tmp_path / "x.rec", "--recorder", recordings("gemm")],
     ):
         refused = run(*command, preexec_fn=limit)
@@ -176,8 +176,8 @@ def test_a_second_one_on_the_same_folder_or_port_is_refused(serve, tmp_path):
     assert len(refused.stderr.splitlines()) == 1
 
 
-def test_unknown_traces_are_refused_with_those_there_are(memory_folder):
-    refused = run("serve", "--demo", "gem", "--listen", "127.0.0.1:0", "--run-dir", memory_folder)
+def test_unknown_traces_are_refused_with_those_there_are(folder):
+    refused = run("serve", "--demo", "gem", "--listen", "127.0.0.1:0", "--run-dir", folder)
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert "gem" in refused.stderr and "bursty_inference" in refused.stderr
 
@@ -191,22 +191,22 @@ def test_without_a_gpu_it_stays_and_says_why(serve, tmp_path):
     assert PARTS <= set(all_started(daemon))
 
 
-def test_a_run_folder_must_be_ours(memory_folder, tmp_path):
+def test_a_run_folder_must_be_ours(folder, tmp_path):
     def refuse(path) -> str:
         refused = run("serve", "--run-dir", path, "--listen", "127.0.0.1:0", code=3)
         (line,) = refused.stderr.splitlines()
         return line
 
-    (memory_folder / "real").mkdir()
-    (memory_folder / "link").symlink_to(memory_folder / "real")
-    assert "symbolic link" in refuse(memory_folder / "link")
-    (memory_folder / "open").mkdir()
-    (memory_folder / "open").chmod(0o777)
-    assert "others may write" in refuse(memory_folder / "open")
+    (folder / "real").mkdir()
+    (folder / "link").symlink_to(folder / "real")
+    assert "symbolic link" in refuse(folder / "link")
+    (folder / "open").mkdir()
+    (folder / "open").chmod(0o777)
+    assert "others may write" in refuse(folder / "open")
     if os.geteuid() == 0:
-        (memory_folder / "theirs").mkdir()
-        os.chown(memory_folder / "theirs", 12345, 12345)
-        assert "belongs to user 12345" in refuse(memory_folder / "theirs")
+        (folder / "theirs").mkdir()
+        os.chown(folder / "theirs", 12345, 12345)
+        assert "belongs to user 12345" in refuse(folder / "theirs")
 
 
 def test_as_root_the_server_is_nobody_and_the_host_process_only_reads(serve, needs_root):
@@ -229,9 +229,9 @@ def test_as_root_the_server_is_nobody_and_the_host_process_only_reads(serve, nee
         assert status(part)["NoNewPrivs"] == "1", part
 
 
-def test_an_ordinary_user_runs_all_of_it(memory_folder, serve, needs_root):
-    memory_folder.chmod(0o755)
-    os.chown(memory_folder, 65534, 65534)
+def test_an_ordinary_user_runs_all_of_it(folder, serve, needs_root):
+    folder.chmod(0o755)
+    os.chown(folder, 65534, 65534)
     daemon = serve("--demo", "gemm", user=65534, group=65534, extra_groups=[])
     parts = all_started(daemon)
     wait_until(lambda: daemon.status("/readyz") == 200, "readiness")
@@ -241,7 +241,7 @@ def test_an_ordinary_user_runs_all_of_it(memory_folder, serve, needs_root):
     assert daemon.stop()[0] == 0
 
 
-def test_a_hanging_gpu_is_fenced_and_the_others_go_on(serve, memory_folder, tmp_path):
+def test_a_hanging_gpu_is_fenced_and_the_others_go_on(serve, folder, tmp_path):
     import subprocess
 
     from program import PLAYER

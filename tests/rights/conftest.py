@@ -10,7 +10,7 @@ def serve_as(request, folder, serve):
     """`serve`, once as root and once as an ordinary user."""
     options = {}
     if request.param == "root":
-        needs_root_now()
+        request.getfixturevalue("needs_root")
     elif os.geteuid() == 0:
         os.chown(folder, ORDINARY, ORDINARY)
         options = {"user": ORDINARY, "group": ORDINARY, "extra_groups": []}
@@ -22,13 +22,3 @@ def serve_as(request, folder, serve):
         return daemon
 
     return start
-
-
-def needs_root_now():
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
-
-
-@pytest.fixture
-def needs_root():
-    needs_root_now()

@@ -27,8 +27,6 @@ constexpr std::size_t kCgroupBytes = 256;  // what its column holds
 constexpr std::size_t kEnvironmentBytes = 1u << 20;
 // Processes whose rows are kept for keep(); far more than can use the GPUs of a machine at once.
 constexpr std::size_t kMostWritten = 4096;
-// Far more than the file of a working machine has: a damaged one may claim any number of rows.
-constexpr std::uint64_t kMostBadRows = 65'536;
 
 void put_text(catalog::Row& row, MetricId metric, std::string_view text) {
   if (text.empty()) {
@@ -68,7 +66,7 @@ void Identities::remember_earlier(recorder::File& identities) {
   const std::uint64_t published = (*reader)->published(*ring);
   std::uint64_t bad_rows = 0;
   for (std::uint64_t sequence = (*reader)->oldest(*ring);
-       sequence < published && bad_rows < kMostBadRows; ++sequence) {
+       sequence < published && bad_rows < recorder::kMostBadRows; ++sequence) {
     if ((*reader)->read(*ring, sequence, row) != recorder::RowState::kOk) {
       ++bad_rows;
       continue;

@@ -67,10 +67,6 @@ void copy_header(const Reader& from, File& to) {
   }
 }
 
-// A ring of which so many rows in a row are none says nothing true about itself: a damaged file may
-// claim rows by the hundred million.
-constexpr std::uint64_t kMostBadRows = 65'536;
-
 // Reads the rows [next, published) and hands each whole one to `take`; leaves `next` behind the
 // last that was tried. REQUIRES: take returns base::Status.
 template <typename Take>

@@ -38,6 +38,11 @@ struct Device {
   std::int64_t rows_before_ns = 0;
 };
 
+// For who walks over a ring: when so many rows one after the other are none, the ring says nothing
+// true about itself, and there is no more to find. A damaged file may claim rows by the hundred
+// million.
+inline constexpr std::uint64_t kMostBadRows = 65'536;
+
 class ColumnMap;
 struct RingPlace;
 struct Tables;

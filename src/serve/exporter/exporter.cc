@@ -25,10 +25,6 @@ constexpr std::array<std::pair<std::string_view, Names>, 4> kNames{
      {"dcgm-legacy", Names::kDcgmLegacy},
      {"self", Names::kSelf}}};
 
-bool has(NameSets sets, Names names) {
-  return (sets & static_cast<NameSets>(names)) != 0;
-}
-
 bool is_wished(const Target& target, const std::vector<std::uint32_t>& gpus) {
   const view::Device& device = target.device;
   if (device.scope != catalog::Scope::kGpu) return true;

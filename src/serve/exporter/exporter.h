@@ -25,6 +25,9 @@ using NameSets = std::uint8_t;  // Names or'd together
 inline constexpr NameSets kDefaultNames = 7;
 
 inline constexpr NameSets kAllNames = 15;
+constexpr bool has(NameSets sets, Names names) {
+  return (sets & static_cast<NameSets>(names)) != 0;
+}
 
 // "native,dcgm,dcgm-legacy,self" in any order. kInvalidArgument names the unknown one and those
 // that exist.

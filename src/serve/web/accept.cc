@@ -21,15 +21,10 @@ std::string_view parameter(std::string_view element, std::string_view name) {
   return {};
 }
 
-bool is_our_openmetrics(std::string_view element) {
+// A type without a version is taken in ours; in another version there is nothing that we write.
+bool is_in_version(std::string_view element, std::string_view ours) {
   const std::string_view version = parameter(element, "version");
-  return version.empty() || version == "1.0.0";
-}
-
-// Of text/plain in another version there is nothing that we write.
-bool is_our_text(std::string_view element) {
-  const std::string_view version = parameter(element, "version");
-  return version.empty() || version == "0.0.4";
+  return version.empty() || version == ours;
 }
 
 }  // namespace
@@ -46,9 +41,9 @@ exporter::Format format_for(std::string_view accept) {
   for (const std::string_view element : base::split(accept, ',')) {
     const std::string type = base::to_lower(base::trim(element.substr(0, element.find(';'))));
     const double weight = weight_of(element);
-    if (type == "application/openmetrics-text" && is_our_openmetrics(element)) {
+    if (type == "application/openmetrics-text" && is_in_version(element, "1.0.0")) {
       openmetrics = std::max(openmetrics, weight);
-    } else if (type == "text/plain" && is_our_text(element)) {
+    } else if (type == "text/plain" && is_in_version(element, "0.0.4")) {
       text = std::max(text, weight);
     }
   }

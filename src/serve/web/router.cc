@@ -22,10 +22,6 @@ constexpr std::string_view kOpenMetrics =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 constexpr std::size_t kWorthPacking = 1024;  // bytes; less fits a packet anyway
 
-bool speaks(exporter::NameSets names, exporter::Names wanted) {
-  return (names & static_cast<exporter::NameSets>(wanted)) != 0;
-}
-
 std::string in_one_line(const base::Error& error) {
   return error.hint.empty() ? error.message : fmt::format("{}: {}", error.message, error.hint);
 }
@@ -133,7 +129,7 @@ void Router::write_metrics(const view::View* view, const MetricsQuery& query, st
   exporter::Exposition out(text, query.format);
   out.set_filter(query.metrics);
   if (view != nullptr) options_.encode(*view, query.wish, out);
-  if (speaks(query.wish.names, exporter::Names::kSelf)) {
+  if (exporter::has(query.wish.names, exporter::Names::kSelf)) {
     // The one metric that is there without a recorder.
     out.begin_family("everywatt_recorder_readable", "gauge",
                      "1: the server reads the recorder file.");
