@@ -6,6 +6,7 @@ find_package(Boost 1.81 REQUIRED)  # headers alone: Boost::headers
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 
@@ -26,3 +27,9 @@ find_library(EVERYWATT_SECCOMP_LIBRARY libseccomp.a REQUIRED)
 add_library(ew_seccomp INTERFACE)
 target_include_directories(ew_seccomp SYSTEM INTERFACE ${EVERYWATT_SECCOMP_HEADERS})
 target_link_libraries(ew_seccomp INTERFACE ${EVERYWATT_SECCOMP_LIBRARY})
+
+# Headers alone: the one part that sends something loads the machine's libcurl when it does.
+find_path(EVERYWATT_CURL_HEADERS curl/curl.h REQUIRED
+          PATH_SUFFIXES ${CMAKE_LIBRARY_ARCHITECTURE})
+add_library(ew_curl_headers INTERFACE)
+target_include_directories(ew_curl_headers SYSTEM INTERFACE ${EVERYWATT_CURL_HEADERS})
