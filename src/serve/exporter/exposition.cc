@@ -78,11 +78,12 @@ void Exposition::begin_family(std::string_view name, std::string_view type, std:
 
 // What nobody asked for is written like all else, which is rare, and cut off again.
 void Exposition::drop_unwanted() {
-  if (is_unwanted_) text_.resize(family_begin_);
+  if (is_unwanted_ && sink_ == nullptr) text_.resize(family_begin_);
   is_unwanted_ = false;
 }
 
 void Exposition::announce() {
+  if (sink_ != nullptr) return;
   if (format_ == Format::kOpenMetrics) return announce_openmetrics();
   text_.append("# HELP ").append(name_).append(" ");
   append_help(text_, help_, Quotes::kPlain);
@@ -114,6 +115,7 @@ void Exposition::announce_openmetrics() {
 }
 
 void Exposition::remark(std::string_view text) {
+  if (sink_ != nullptr) return;
   if (format_ == Format::kText) text_.append("# ").append(text).append("\n");
 }
 
@@ -127,6 +129,7 @@ Exposition& Exposition::sample(std::string_view suffix) {
     announce();
     is_announced_ = true;
   }
+  if (sink_ != nullptr) series_.clear();
   text_.append(name_).append(suffix);
   has_labels_ = false;
   return *this;
@@ -148,19 +151,30 @@ void Exposition::end_labels() {
   text_ += has_labels_ ? "} " : " ";
 }
 
+void Exposition::give(double value) {
+  if (has_labels_) series_ += '}';
+  if (!is_unwanted_) sink_->take(series_, value);
+}
+
 void Exposition::value(double value) {
   CHECK(std::isfinite(value));
+  if (sink_ != nullptr) return give(value);
   end_labels();
   // The shortest text that reads back as the same number.
   fmt::format_to(std::back_inserter(text_), "{}\n", value);
 }
 
 void Exposition::value(std::uint64_t value) {
+  if (sink_ != nullptr) return give(static_cast<double>(value));
   end_labels();
   fmt::format_to(std::back_inserter(text_), "{}\n", value);
 }
 
 void Exposition::number(std::string_view text) {
+  if (sink_ != nullptr) {
+    if (const auto value = base::parse_f64(text)) give(*value);
+    return;
+  }
   end_labels();
   text_.append(text).append("\n");
 }

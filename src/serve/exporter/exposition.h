@@ -16,12 +16,23 @@ enum class Format : std::uint8_t {
   kOpenMetrics,  // OpenMetrics 1.0
 };
 
-// Writes families of samples behind what a string holds. The one place that knows the syntax.
-// Callers keep a family together and say each label set once.
+// Takes samples in place of their text.
+class SampleSink {
+ public:
+  virtual ~SampleSink() = default;
+  // `series` as the text names it: `NAME{label="value",...}`, or NAME alone. Valid for the call.
+  virtual void take(std::string_view series, double value) = 0;
+};
+
+// Writes families of samples behind what a string holds, or gives them to a sink. The one place
+// that knows the syntax. Callers keep a family together and say each label set once.
 class Exposition {
  public:
   explicit Exposition(std::string& text, Format format = Format::kText)
       : text_(text), format_(format) {}
+  explicit Exposition(SampleSink& sink) : text_(series_), sink_(&sink) {}
+  Exposition(const Exposition&) = delete;
+  Exposition& operator=(const Exposition&) = delete;
 
   // Families that are written; the rest leaves no trace. Empty: all. A name may end in '*'. Must
   // outlive this.
@@ -53,9 +64,12 @@ class Exposition {
   void announce_openmetrics();
   void drop_unwanted();
   void end_labels();
+  void give(double value);
 
+  std::string series_;  // for a sink: the sample that is open
   std::string& text_;
-  Format format_;
+  SampleSink* sink_ = nullptr;
+  Format format_ = Format::kText;
   std::span<const std::string> filter_;
   std::size_t family_begin_ = 0;
   bool is_unwanted_ = false;

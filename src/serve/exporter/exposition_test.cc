@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace everywatt::exporter {
@@ -109,6 +110,34 @@ TEST(Exposition, AFilterLeavesNoTraceOfTheRest) {
   EXPECT_EQ(text,
             "# HELP a X.\n# TYPE a gauge\na 1\n# HELP b_1 X.\n# TYPE b_1 gauge\nb_1 1\n"
             "# HELP b_2 X.\n# TYPE b_2 gauge\nb_2 1\n");
+}
+
+class Taken : public SampleSink {
+ public:
+  void take(std::string_view series, double value) override { samples.emplace_back(series, value); }
+  std::vector<std::pair<std::string, double>> samples;
+};
+
+TEST(Exposition, ASinkIsGivenTheSamplesThatTheTextWouldHaveWithoutTheTextOfTheOthers) {
+  const std::vector<std::string> wanted{"a_total", "h*"};
+  Taken taken;
+  Exposition out(taken);
+  out.set_filter(wanted);
+  out.remark("Nobody reads this.");
+  out.begin_family("a_total", "counter", "A.");
+  out.sample().value((std::uint64_t{1} << 53) + 2);
+  out.begin_family("b", "gauge", "B.");
+  out.sample().labels("gpu=\"0\"").value(1.0);
+  out.begin_family("h", "histogram", "H.");
+  out.sample("_bucket").labels("gpu=\"0\"").label("le", "+Inf").value(std::uint64_t{3});
+  out.sample("_sum").number("0.250000");
+  out.end();
+  const std::vector<std::pair<std::string, double>> expected{
+      {"a_total", 9007199254740994.0},
+      {"h_bucket{gpu=\"0\",le=\"+Inf\"}", 3},
+      {"h_sum", 0.25},
+  };
+  EXPECT_EQ(taken.samples, expected);
 }
 
 }  // namespace
