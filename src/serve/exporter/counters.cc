@@ -49,6 +49,18 @@ constexpr std::array<std::string_view, 24> kDefault{
     "DCGM_FI_PROF_PCIE_RX_BYTES",
 };
 
+struct ComputedName {
+  std::string_view name;
+  Computed computed;
+  MetricId metric;
+};
+
+constexpr std::array<ComputedName, 2> kComputed{{
+    {"DCGM_EXP_CLOCK_EVENTS_COUNT", Computed::kClockEvents,
+     MetricId::gpu_clock_event_seconds_total},
+    {"DCGM_EXP_XID_ERRORS_COUNT", Computed::kXids, MetricId::gpu_last_xid},
+}};
+
 struct Record {
   std::string name;
   std::string type;
@@ -127,14 +139,35 @@ std::optional<MetricId> find_field(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<std::string> add_computed(const Record& record, const ComputedName& found,
+                                        Counters& counters) {
+  if (record.type == "label") return fmt::format("'{}' cannot be a label", found.name);
+  if (std::ranges::find(counters.families, found.computed, &Counter::computed) !=
+      counters.families.end()) {
+    return fmt::format("'{}' was there before", found.name);
+  }
+  counters.families.push_back({.metric = found.metric,
+                               .computed = found.computed,
+                               .name = record.name,
+                               .type = "gauge",
+                               .help = record.help});
+  return std::nullopt;
+}
+
 // Nothing: it was added. Else why not.
 std::optional<std::string> add(const Record& record, Counters& counters) {
+  if (const auto* found = std::ranges::find(kComputed, record.name, &ComputedName::name);
+      found != kComputed.end()) {
+    return add_computed(record, *found, counters);
+  }
   const std::optional<MetricId> id = find_field(record.name);
   const std::string shown = base::clean_text(record.name, kShownBytes);
   if (!id) return fmt::format("no field '{}' is recorded", shown);
-  const auto is_same = [&](const auto& other) { return other.metric == *id; };
-  if (std::ranges::any_of(counters.families, is_same) ||
-      std::ranges::any_of(counters.labels, is_same)) {
+  const auto is_read = [&](const Counter& other) {
+    return other.metric == *id && other.computed == Computed::kNo;
+  };
+  if (std::ranges::any_of(counters.families, is_read) ||
+      std::ranges::find(counters.labels, *id, &ConstantLabel::metric) != counters.labels.end()) {
     return fmt::format("'{}' was there before", shown);
   }
   if (record.type == "label") {
@@ -146,7 +179,11 @@ std::optional<std::string> add(const Record& record, Counters& counters) {
                        base::clean_text(record.type, kShownBytes));
   }
   if (!is_number(catalog::metric(*id))) return fmt::format("'{}' can only be a label", shown);
-  counters.families.push_back({*id, record.name, record.type, record.help});
+  counters.families.push_back({.metric = *id,
+                               .computed = Computed::kNo,
+                               .name = record.name,
+                               .type = record.type,
+                               .help = record.help});
   return std::nullopt;
 }
 
@@ -168,6 +205,7 @@ Counters all_counters() {
     if (!is_of_dcgm(metric) || !is_number(metric)) continue;
     counters.families.push_back(
         {.metric = static_cast<MetricId>(i),
+         .computed = Computed::kNo,
          .name = std::string(metric.dcgm),
          .type = metric.kind == catalog::Kind::kCounter ? "counter" : "gauge",
          .help = help_text(metric)});

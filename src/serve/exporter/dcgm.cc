@@ -69,23 +69,35 @@ void append_xid_labels(std::uint64_t code, Exposition& out) {
   out.label("err_msg", code == 0 ? "No Error" : catalog::xid_text(code, catalog::Lang::kEn));
 }
 
+void append_readings(const View& view, const Plan& plan, MetricId id, Exposition& out) {
+  for (const Target& target : plan.targets) {
+    if (target.device.scope != Scope::kGpu || target.dcgm_labels.empty()) continue;
+    const auto reading = read_one(view, target, id);
+    if (!reading) continue;
+    if (!std::isfinite(catalog::as_double(id, *reading) * catalog::metric(id).dcgm_scale)) {
+      continue;
+    }
+    out.sample().labels(target.dcgm_labels);
+    if (id == MetricId::gpu_last_xid) append_xid_labels(reading->u64(), out);
+    out.number(value_text(id, *reading));
+  }
+}
+
 }  // namespace
 
-void append_dcgm(const View& view, const Plan& plan, std::span<const Counter> families,
-                 Exposition& out) {
-  for (const Counter& family : families) {
-    const MetricId id = family.metric;
+void append_dcgm(const View& view, const Plan& plan, const Options& options, Exposition& out) {
+  for (const Counter& family : options.counters.families) {
     out.begin_family(family.name, family.type, family.help);
-    for (const Target& target : plan.targets) {
-      if (target.device.scope != Scope::kGpu || target.dcgm_labels.empty()) continue;
-      const auto reading = read_one(view, target, id);
-      if (!reading) continue;
-      if (!std::isfinite(catalog::as_double(id, *reading) * catalog::metric(id).dcgm_scale)) {
-        continue;
-      }
-      out.sample().labels(target.dcgm_labels);
-      if (id == MetricId::gpu_last_xid) append_xid_labels(reading->u64(), out);
-      out.number(value_text(id, *reading));
+    switch (family.computed) {
+      case Computed::kNo:
+        append_readings(view, plan, family.metric, out);
+        break;
+      case Computed::kClockEvents:
+        append_clock_events_count(view, plan, options.windows.clock_events_ns, out);
+        break;
+      case Computed::kXids:
+        append_xids_count(view, plan, options.windows.xids_ns, out);
+        break;
     }
   }
 }

@@ -36,12 +36,19 @@ base::Result<NameSets> parse_names(std::string_view text);
 
 struct Plan;
 
+// What DCGM's exporter counts over. What the recorder does not hold any more is not counted.
+struct Windows {
+  std::int64_t clock_events_ns = 300'000'000'000;
+  std::int64_t xids_ns = 300'000'000'000;
+};
+
 struct Options {
   std::string hostname;  // of DCGM's label Hostname
   // Processes of a GPU that get samples of their own, by memory; the others are summed up. 0: pids
   // appear nowhere.
   std::size_t processes_a_gpu = 16;
   Counters counters = all_counters();  // what DCGM's names are of
+  Windows windows = {};
 };
 
 // What a scrape asks for.

@@ -7,6 +7,7 @@
 #include "read/view/readiness.h"
 #include "read/view/view.h"
 #include "serve/exporter/counters.h"
+#include "serve/exporter/exporter.h"
 #include "serve/exporter/exposition.h"
 #include "serve/exporter/families.h"
 #include "serve/exporter/plan.h"
@@ -17,11 +18,16 @@ namespace everywatt::exporter {
 
 void append_native(const view::View& view, const Plan& plan, std::span<const Family> families,
                    std::size_t processes_a_gpu, Exposition& out);
-void append_dcgm(const view::View& view, const Plan& plan, std::span<const Counter> families,
-                 Exposition& out);
+void append_dcgm(const view::View& view, const Plan& plan, const Options& options, Exposition& out);
 void append_dcgm_legacy(const view::View& view, const Plan& plan, Exposition& out);
 void append_self(const view::View& view, const Plan& plan, std::span<const Family> families,
                  view::LastGood& last_good, Exposition& out);
+
+// The pieces of append_dcgm(): what DCGM's exporter works out over a window.
+void append_clock_events_count(const view::View& view, const Plan& plan, std::int64_t window_ns,
+                               Exposition& out);
+void append_xids_count(const view::View& view, const Plan& plan, std::int64_t window_ns,
+                       Exposition& out);
 
 // The pieces of append_native().
 void append_family(const view::View& view, const Plan& plan, const Family& family, Exposition& out);
