@@ -33,3 +33,15 @@ find_path(EVERYWATT_CURL_HEADERS curl/curl.h REQUIRED
           PATH_SUFFIXES ${CMAKE_LIBRARY_ARCHITECTURE})
 add_library(ew_curl_headers INTERFACE)
 target_include_directories(ew_curl_headers SYSTEM INTERFACE ${EVERYWATT_CURL_HEADERS})
+
+# Static: the shared one of the distribution would bring the shared libstdc++ along.
+find_path(EVERYWATT_SNAPPY_HEADERS snappy.h REQUIRED)
+find_library(EVERYWATT_SNAPPY_LIBRARY libsnappy.a REQUIRED)
+add_library(ew_snappy INTERFACE)
+target_include_directories(ew_snappy SYSTEM INTERFACE ${EVERYWATT_SNAPPY_HEADERS})
+target_link_libraries(ew_snappy INTERFACE ${EVERYWATT_SNAPPY_LIBRARY})
+
+# Headers are all there is of it.
+find_path(EVERYWATT_PROTOZERO_HEADERS protozero/pbf_writer.hpp REQUIRED)
+add_library(ew_protozero INTERFACE)
+target_include_directories(ew_protozero SYSTEM INTERFACE ${EVERYWATT_PROTOZERO_HEADERS})

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 COMMON = {"base": set(), "catalog": {"base"}}
-HEAVY = re.compile(r"(boost|nlohmann|CLI|toml\+\+)/")
+HEAVY = re.compile(r"(boost|nlohmann|CLI|toml\+\+|protozero)/")
 NOT_ROOMS = {"std", "OS", "NVML ABI header"}
 TEST = re.compile(r"(_test|_bench|_fuzz)\.cc$|(^|/)fake_\w+\.(h|cc)$|_fixture\.(h|cc)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/exporter/remote_write.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "serve/exporter/exporter.h"
+#include "serve/exporter/exporter_fixture.h"
+
+namespace everywatt::exporter {
+namespace {
+
+// A reader of the two formats that shares nothing with what writes them.
+
+std::uint64_t take_varint(std::string_view& bytes) {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
+    value |= std::uint64_t{byte & 0x7fu} << shift;
+    if ((byte & 0x80u) == 0) return value;
+  }
+  ADD_FAILURE() << "a varint without an end";
+  return value;
+}
+
+std::uint64_t take_little_endian(std::string_view& bytes, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    value |= std::uint64_t{static_cast<unsigned char>(bytes.at(i))} << (8 * i);
+  }
+  bytes.remove_prefix(size);
+  return value;
+}
+
+// One block of snappy, as its format description has it.
+std::string unsnap(std::string_view bytes) {
+  const std::uint64_t length = take_varint(bytes);
+  std::string text;
+  while (!bytes.empty()) {
+    const unsigned tag = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
+    if ((tag & 3u) == 0) {
+      std::uint64_t size = tag >> 2;
+      if (size >= 60) size = take_little_endian(bytes, size - 59);
+      text.append(bytes.substr(0, size + 1));
+      bytes.remove_prefix(size + 1);
+      continue;
+    }
+    const bool is_short = (tag & 3u) == 1;
+    const std::uint64_t size = is_short ? ((tag >> 2) & 7u) + 4u : (tag >> 2) + 1u;
+    std::uint64_t back = is_short ? (tag >> 5) * std::uint64_t{256} : 0;
+    back |= take_little_endian(bytes, is_short ? 1 : (tag & 3u) == 2 ? 2 : 4);
+    for (std::uint64_t i = 0; i < size; ++i)
+      text += text.at(text.size() - back);
+  }
+  EXPECT_EQ(text.size(), length);
+  return text;
+}
+
+struct DecodedSeries {
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::vector<TimedValue> samples;
+
+  bool operator==(const DecodedSeries&) const = default;
+};
+
+std::string_view take_message(std::string_view& bytes) {
+  const std::uint64_t size = take_varint(bytes);
+  const std::string_view message = bytes.substr(0, size);
+  EXPECT_EQ(message.size(), size);
+  bytes.remove_prefix(message.size());
+  return message;
+}
+
+TimedValue decode_sample(std::string_view bytes) {
+  TimedValue sample;
+  while (!bytes.empty()) {
+    const std::uint64_t key = take_varint(bytes);
+    if (key == (1 << 3 | 1)) {
+      sample.bits = take_little_endian(bytes, 8);
+    } else if (key == (2 << 3 | 0)) {
+      sample.time_ms = static_cast<std::int64_t>(take_varint(bytes));
+    } else {
+      ADD_FAILURE() << "key " << key << " in a sample";
+      break;
+    }
+  }
+  return sample;
+}
+
+std::vector<DecodedSeries> decode(std::string_view body) {
+  const std::string message = unsnap(body);
+  std::vector<DecodedSeries> all;
+  for (std::string_view rest = message; !rest.empty();) {
+    EXPECT_EQ(take_varint(rest), 1u << 3 | 2u);
+    DecodedSeries& series = all.emplace_back();
+    for (std::string_view inner = take_message(rest); !inner.empty();) {
+      const std::uint64_t key = take_varint(inner);
+      std::string_view part = take_message(inner);
+      if (key == (2 << 3 | 2)) {
+        series.samples.push_back(decode_sample(part));
+        continue;
+      }
+      EXPECT_EQ(key, 1u << 3 | 2u);
+      EXPECT_EQ(take_varint(part), 1u << 3 | 2u);
+      const std::string name(take_message(part));
+      EXPECT_EQ(take_varint(part), 2u << 3 | 2u);
+      series.labels.emplace_back(name, take_message(part));
+    }
+  }
+  return all;
+}
+
+TEST(RemoteWriteBody, IsTheBytesThatTheFormatsAskFor) {
+  WriteRequest request;
+  const TimedValue samples[] = {TimedValue::of(1000, 1.5), TimedValue::stale(300)};
+  request.add(encode_labels("up{a=\"b\"}", {}), samples);
+  EXPECT_EQ(request.samples(), 2u);
+  const std::string body = request.finish();
+  using namespace std::string_view_literals;
+  EXPECT_EQ(unsnap(body),
+            "\x0a\x34"
+            "\x0a\x0e\x0a\x08__name__\x12\x02up"
+            "\x0a\x06\x0a\x01"
+            "a\x12\x01"
+            "b"
+            "\x12\x0c\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\x10\xe8\x07"
+            "\x12\x0c\x09\x02\x00\x00\x00\x00\x00\xf0\x7f\x10\xac\x02"sv);
+  EXPECT_EQ(request.samples(), 0u);
+  EXPECT_EQ(request.bytes(), 0u);
+}
+
+TEST(RemoteWriteBody, AStaleMarkerIsTheOneNaNThatMeansIt) {
+  WriteRequest request;
+  request.add(encode_labels("x", {}), std::vector{TimedValue::stale(1)});
+  const auto all = decode(request.finish());
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].samples[0].bits, 0x7ff0000000000002u);
+  EXPECT_NE(all[0].samples[0].bits,
+            std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()));
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+Pairs labels_of(std::string_view series, const Labels& more = {}) {
+  WriteRequest request;
+  request.add(encode_labels(series, more), std::vector{TimedValue::of(1, 1)});
+  return decode(request.finish()).at(0).labels;
+}
+
+TEST(RemoteWriteBody, LabelsAreSortedByTheirBytes) {
+  EXPECT_EQ(labels_of("m{gpu=\"0\",UUID=\"GPU-1\",Hostname=\"n\"}", {{"cluster", "a"}}),
+            (Pairs{{"Hostname", "n"},
+                   {"UUID", "GPU-1"},
+                   {"__name__", "m"},
+                   {"cluster", "a"},
+                   {"gpu", "0"}}));
+}
+
+TEST(RemoteWriteBody, ALabelIsThereOnceAndTheSeriesOwnGoesFirst) {
+  EXPECT_EQ(labels_of("m{instance=\"own\"}", {{"instance", "node"}, {"job", "everywatt"}}),
+            (Pairs{{"__name__", "m"}, {"instance", "own"}, {"job", "everywatt"}}));
+}
+
+TEST(RemoteWriteBody, NoLabelIsEmpty) {
+  EXPECT_EQ(labels_of("m{a=\"\",b=\"1\"}", {{"c", ""}}), (Pairs{{"__name__", "m"}, {"b", "1"}}));
+}
+
+TEST(RemoteWriteBody, TextComesBackAsItWasBeforeItWasEscaped) {
+  const std::string series = "m{" + format_label("a", "x\"},y=\\\"") + "," +
+                             format_label("b", "\xe6\x98\xbe\xe5\x8d\xa1") + "}";
+  EXPECT_EQ(labels_of(series),
+            (Pairs{{"__name__", "m"}, {"a", "x\"},y=\\\""}, {"b", "\xe6\x98\xbe\xe5\x8d\xa1"}}));
+  EXPECT_EQ(labels_of("m{a=\"one\\ntwo\"}"), (Pairs{{"__name__", "m"}, {"a", "one\ntwo"}}));
+}
+
+TEST(RemoteWriteBody, TextThatIsNoSeriesOfOursDoesNoHarm) {
+  for (const char* text :
+       {"m{", "m{a", "m{a=", "m{a=\"", "m{a=\"x\\", "m{a=\"x\"", "}", "{}", "m{}"}) {
+    EXPECT_LE(labels_of(text).size(), 2u) << text;
+  }
+}
+
+class Collected : public SampleSink {
+ public:
+  void take(std::string_view series, double value) override {
+    lines += std::string(series) + ' ' + std::to_string(value) + '\n';
+    request.add(encode_labels(series, {}), std::vector{TimedValue::of(5, value)});
+    ++samples;
+  }
+  std::string lines;
+  WriteRequest request;
+  std::size_t samples = 0;
+};
+
+TEST(RemoteWriteBody, HasTheSeriesAndValuesThatAScrapeShows) {
+  view::Machine machine({.gpus = 2});
+  add_busy_gpu(machine, 0);
+  add_busy_gpu(machine, 1);
+  const auto view = machine.view(kNow);
+  Encoder encoder({.hostname = "node"});
+  const Wish wish{.names = kAllNames};
+  Collected collected;
+  Exposition out(collected);
+  encoder.encode(*view, wish, out);
+  out.end();
+  std::string text;
+  Exposition text_out(text);
+  encoder.encode(*view, wish, text_out);
+  text_out.end();
+
+  std::string expected;
+  std::size_t samples = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.starts_with('#')) continue;
+    const std::size_t space = line.rfind(' ');
+    expected += line.substr(0, space) + ' ' + std::to_string(std::stod(line.substr(space))) + '\n';
+    ++samples;
+  }
+  EXPECT_EQ(collected.lines, expected);
+  EXPECT_GT(samples, 200u);
+  EXPECT_EQ(decode(collected.request.finish()).size(), samples);
+}
+
+TEST(RemoteWriteBody, ATooLargeOneIsSplitIntoTwoThatSayTheSame) {
+  WriteRequest request;
+  for (int i = 0; i < 7; ++i) {
+    request.add(encode_labels("m{i=\"" + std::to_string(i) + "\"}", {}),
+                std::vector{TimedValue::of(10, i), TimedValue::of(20, i)});
+  }
+  const std::string body = request.finish();
+  const auto halves = split_body(body);
+  ASSERT_TRUE(halves);
+  EXPECT_EQ(halves->first.samples, 6u);
+  EXPECT_EQ(halves->second.samples, 8u);
+  std::vector<DecodedSeries> both = decode(halves->first.bytes);
+  std::ranges::copy(decode(halves->second.bytes), std::back_inserter(both));
+  EXPECT_EQ(both, decode(body));
+}
+
+TEST(RemoteWriteBody, OneOfASingleSeriesIsSplitInTime) {
+  WriteRequest request;
+  request.add(encode_labels("m", {}),
+              std::vector{TimedValue::of(1, 1), TimedValue::of(2, 2), TimedValue::of(3, 3)});
+  const auto halves = split_body(request.finish());
+  ASSERT_TRUE(halves);
+  const auto first = decode(halves->first.bytes);
+  const auto second = decode(halves->second.bytes);
+  EXPECT_EQ(first.at(0).labels, (Pairs{{"__name__", "m"}}));
+  EXPECT_EQ(second.at(0).labels, first.at(0).labels);
+  EXPECT_EQ(first.at(0).samples, std::vector{TimedValue::of(1, 1)});
+  EXPECT_EQ(second.at(0).samples, (std::vector{TimedValue::of(2, 2), TimedValue::of(3, 3)}));
+}
+
+TEST(RemoteWriteBody, OneSampleAndBytesThatAreNoBodyAreNotSplit) {
+  WriteRequest request;
+  request.add(encode_labels("m", {}), std::vector{TimedValue::of(1, 1)});
+  const std::string body = request.finish();
+  EXPECT_FALSE(split_body(body));
+  EXPECT_FALSE(split_body(""));
+  EXPECT_FALSE(split_body("\xff\xff\xff\xff\x0f"));
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    std::string changed = body;
+    changed[i] = static_cast<char>(changed[i] ^ 0x80);
+    (void)split_body(changed);
+    (void)split_body(body.substr(0, i));
+  }
+}
+
+}  // namespace
+}  // namespace everywatt::exporter
