@@ -144,8 +144,8 @@ base::Status check_options(const ChannelOptions& options) {
   if (options.secret.is_set() && !options.secret.file.empty() && !options.secret.env.empty()) {
     return refuse(options, "secret_file and secret_env are two sources");
   }
-  if (!std::ranges::all_of(options.at_mobiles, is_mobile)) {
-    return refuse(options, "at_mobiles must be telephone numbers");
+  if (options.at_mobiles.size() > 50 || !std::ranges::all_of(options.at_mobiles, is_mobile)) {
+    return refuse(options, "at_mobiles must be telephone numbers, at most 50");
   }
   if (const auto foreign = check_foreign_keys(options); !foreign) return foreign;
   if (const auto budget = check_budget(options); !budget) return budget;
