@@ -19,6 +19,7 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -38,6 +39,7 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 using Parser = http::request_parser<http::empty_body>;
+using BodyParser = http::request_parser<http::string_body>;
 
 // Errors are values here too: nothing throws.
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
@@ -78,6 +80,7 @@ Request request_of(const Parser::value_type& message) {
   Request request;
   request.method = message.method() == http::verb::get    ? Method::kGet
                    : message.method() == http::verb::head ? Method::kHead
+                   : message.method() == http::verb::post ? Method::kPost
                                                           : Method::kOther;
   request.version = message.version() >= 11 ? Version::kHttp11 : Version::kHttp10;
   request.target = message.target();
@@ -85,6 +88,10 @@ Request request_of(const Parser::value_type& message) {
   request.host_fields = message.count(http::field::host);
   request.accept = all_values(message, http::field::accept);
   request.accept_encoding = all_values(message, http::field::accept_encoding);
+  request.authorization = message[http::field::authorization];
+  request.authorization_fields = message.count(http::field::authorization);
+  request.content_type = all_values(message, http::field::content_type);
+  request.origin = all_values(message, http::field::origin);
   return request;
 }
 
@@ -109,6 +116,18 @@ bool has_body(const Parser& parser) {
          parser.content_length().value_or(0) > 0;
 }
 
+// Whether its end can be told.
+bool has_known_end(const Parser& parser) {
+  return parser.chunked() || parser.get().count(http::field::transfer_encoding) == 0;
+}
+
+// An answer that comes later, and who waits for it.
+struct Waiting {
+  explicit Waiting(asio::io_context& io) : timer(io) {}
+  asio::steady_timer timer;
+  std::optional<Response> answer;
+};
+
 }  // namespace
 
 struct Connections::Loop {
@@ -116,12 +135,16 @@ struct Connections::Loop {
       : limits(its_limits), answer(std::move(its_answer)), places(its_limits.connections) {}
 
   asio::awaitable<void> accept_all();
-  asio::awaitable<void> watch(asio::posix::stream_descriptor descriptor,
-                              std::function<void()> take);
+  static asio::awaitable<void> watch(asio::posix::stream_descriptor descriptor, Readiness readiness,
+                                     std::function<Watching()> act);
   asio::awaitable<void> serve(tcp::socket socket, Places::Id id);
   asio::awaitable<void> serve_requests(beast::tcp_stream& stream, Places::Id id);
   asio::awaitable<bool> wait_for_request(beast::tcp_stream& stream, beast::flat_buffer& buffer,
                                          std::chrono::milliseconds limit) const;
+  asio::awaitable<std::optional<Response>> read_body(beast::tcp_stream& stream,
+                                                     beast::flat_buffer& buffer, Parser& header,
+                                                     std::size_t limit_bytes, std::string& body);
+  asio::awaitable<Response> hand_over(std::string body, const Upload& upload);
   asio::awaitable<bool> write(beast::tcp_stream& stream, const Response& response,
                               const Request& request, Connection connection);
   static asio::awaitable<void> drain(beast::tcp_stream& stream);
@@ -159,12 +182,12 @@ asio::awaitable<void> Connections::Loop::accept_all() {
 }
 
 asio::awaitable<void> Connections::Loop::watch(asio::posix::stream_descriptor descriptor,
-                                               std::function<void()> take) {
+                                               Readiness readiness, std::function<Watching()> act) {
+  const auto awaited = readiness == Readiness::kToRead ? asio::posix::stream_descriptor::wait_read
+                                                       : asio::posix::stream_descriptor::wait_write;
   for (;;) {
-    const auto [error] =
-        co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, kAwait);
-    if (error) co_return;
-    take();
+    const auto [error] = co_await descriptor.async_wait(awaited, kAwait);
+    if (error || act() == Watching::kEnd) co_return;
   }
 }
 
@@ -184,6 +207,7 @@ asio::awaitable<void> Connections::Loop::serve_requests(beast::tcp_stream& strea
     if (!co_await wait_for_request(stream, buffer, patience)) co_return;
     Parser parser;
     parser.header_limit(limits.header_bytes);
+    parser.body_limit(boost::none);  // who asks for a body says how large it may be
     stream.expires_after(limits.request);
     const auto [error, bytes] = co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (error) {
@@ -195,13 +219,24 @@ asio::awaitable<void> Connections::Loop::serve_requests(beast::tcp_stream& strea
     }
     const Request request = request_of(parser.get());
     Response response = answer(request);
-    if (has_body(parser)) {
+    auto connection = parser.keep_alive() ? Connection::kKeep : Connection::kClose;
+    if (response.upload) {
+      const std::shared_ptr<const Upload> upload = response.upload;
+      std::string body;
+      auto complaint = co_await read_body(stream, buffer, parser, upload->limit_bytes, body);
+      if (complaint) {
+        response = *std::move(complaint);
+        connection = Connection::kClose;
+      } else {
+        response = co_await hand_over(std::move(body), *upload);
+      }
+    } else if (has_body(parser)) {
       // The rest on the wire is not read, so it cannot be told from a next request.
-      if (request.method != Method::kOther) response = text_response(413, "no request has a body");
-      if (co_await write(stream, response, request, Connection::kClose)) co_await drain(stream);
-      co_return;
+      connection = Connection::kClose;
+      const bool can_have_body =
+          request.method == Method::kPost || request.method == Method::kOther;
+      if (!can_have_body) response = text_response(413, "no such request has a body");
     }
-    const auto connection = parser.keep_alive() ? Connection::kKeep : Connection::kClose;
     if (!co_await write(stream, response, request, connection)) co_return;
     places.note_served(id);
     if (connection == Connection::kClose) {
@@ -209,6 +244,44 @@ asio::awaitable<void> Connections::Loop::serve_requests(beast::tcp_stream& strea
       co_return;
     }
   }
+}
+
+// An answer: why there is no body. It is whole otherwise, and a next request may follow.
+asio::awaitable<std::optional<Response>> Connections::Loop::read_body(beast::tcp_stream& stream,
+                                                                      beast::flat_buffer& buffer,
+                                                                      Parser& header,
+                                                                      std::size_t limit_bytes,
+                                                                      std::string& body) {
+  const bool is_too_large = header.content_length().value_or(0) > limit_bytes;
+  if (is_too_large) co_return text_response(413, "the body is too large");
+  if (!has_known_end(header)) co_return text_response(400, "a coding that is not known");
+  stream.expires_after(limits.request);
+  if (beast::iequals(header.get()[http::field::expect], "100-continue")) {
+    constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    const asio::const_buffer line(kGoOn.data(), kGoOn.size());
+    const auto [error, bytes] = co_await asio::async_write(stream, line, kAwait);
+    if (error) co_return text_response(400, "gone");
+  }
+  BodyParser parser(std::move(header));
+  parser.body_limit(limit_bytes);
+  const auto [error, bytes] = co_await http::async_read(stream, buffer, parser, kAwait);
+  if (error == http::error::body_limit) co_return text_response(413, "the body is too large");
+  if (error) co_return text_response(400, "the body did not come whole");
+  body = std::move(parser.get().body());
+  co_return std::nullopt;
+}
+
+asio::awaitable<Response> Connections::Loop::hand_over(std::string body, const Upload& upload) {
+  const auto waiting = std::make_shared<Waiting>(io);
+  waiting->timer.expires_after(upload.patience);
+  upload.take(std::move(body), [waiting](Response response) {
+    if (waiting->answer) return;
+    waiting->answer = std::move(response);
+    waiting->timer.cancel();
+  });
+  if (!waiting->answer) co_await waiting->timer.async_wait(kAwait);
+  if (!waiting->answer) waiting->answer = json_error(503, "no answer in time: try again");
+  co_return *waiting->answer;
 }
 
 // False: nothing came in time, or it is gone.
@@ -274,7 +347,8 @@ base::Result<std::unique_ptr<Connections>> Connections::open(base::UniqueFd list
   return std::unique_ptr<Connections>(new Connections(std::move(loop)));
 }
 
-base::Status Connections::watch(int descriptor, std::function<void()> take) {
+base::Status Connections::watch(int descriptor, Readiness readiness,
+                                std::function<Watching()> act) {
   base::UniqueFd copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
   if (!copy.is_open()) return base::fail_errno("copy", "a descriptor to watch");
   asio::posix::stream_descriptor watched(loop_->io);
@@ -283,7 +357,8 @@ base::Status Connections::watch(int descriptor, std::function<void()> take) {
     return base::fail(base::Code::kIo, "cannot wait for a descriptor: " + error.message());
   }
   copy.release();
-  asio::co_spawn(loop_->io, loop_->watch(std::move(watched), std::move(take)), asio::detached);
+  asio::co_spawn(loop_->io, loop_->watch(std::move(watched), readiness, std::move(act)),
+                 asio::detached);
   return {};
 }
 

@@ -27,6 +27,9 @@ struct Limits {
   std::chrono::milliseconds answer{30'000};
 };
 
+enum class Watching : std::uint8_t { kGoOn, kEnd };
+enum class Readiness : std::uint8_t { kToRead, kToWrite };
+
 // Speaks HTTP/1.1 on a listening socket: many connections, one thread, memory bounded by the
 // limits. Malformed and too large requests are answered here (400, 413, 431); all others by
 // `answer`.
@@ -38,9 +41,9 @@ class Connections {
                                                          const Limits& limits, Answer answer);
   ~Connections();
 
-  // From run() on, calls `take` on the same thread whenever `descriptor`, which must stay open, has
-  // something to read.
-  base::Status watch(int descriptor, std::function<void()> take);
+  // From run() on, calls `act` on the same thread whenever `descriptor` is ready, until it says
+  // kEnd. Keeps a copy of the descriptor for so long. May be called from `act`.
+  base::Status watch(int descriptor, Readiness readiness, std::function<Watching()> act);
 
   // Until the token stops it. Once.
   void run(const std::stop_token& stop);

@@ -19,13 +19,38 @@ class ConnectionsTest : public testing::Test {
     port_ = address_of(listener->get())->port;
     auto opened = Connections::open(std::move(*listener), limits, [this](const Request& request) {
       ++answered_;
-      return text_response(request.method == Method::kOther ? 405 : 200, request.target);
+      if (request.method == Method::kPost && request.target == "/taken") return wants_body();
+      const bool is_read = request.method == Method::kGet || request.method == Method::kHead;
+      return text_response(is_read ? 200 : 405, request.target);
     });
     ASSERT_TRUE(opened);
     connections_ = std::move(*opened);
     thread_ = std::jthread([this](const std::stop_token& stop) { connections_->run(stop); });
   }
 
+  // Bodies up to 1 MiB; what is sent as "later" is answered with the next body, "never" not at all.
+  Response wants_body() {
+    Response response;
+    response.upload = std::make_shared<const Upload>(
+        Upload{.limit_bytes = 1U << 20,
+               .take =
+                   [this](std::string body, std::function<void(Response)> answer) {
+                     if (body == "never") return;
+                     if (body == "later") {
+                       later_ = std::move(answer);
+                       has_later_ = true;
+                       return;
+                     }
+                     if (later_) later_(text_response(202, "later"));
+                     answer(text_response(202, std::to_string(body.size())));
+                   },
+               .patience = patience_});
+    return response;
+  }
+
+  std::chrono::milliseconds patience_{5'000};
+  std::function<void(Response)> later_;
+  std::atomic<bool> has_later_ = false;
   std::uint16_t port_ = 0;
   std::atomic<int> answered_ = 0;
   std::unique_ptr<Connections> connections_;
@@ -105,6 +130,80 @@ TEST_F(ConnectionsTest, ATooLargeHeaderIsRefused) {
   Client fits(port_);
   fits.ask("GET", "/", "Cookie: " + std::string(7000, 'x') + "\r\n");
   EXPECT_EQ(fits.read().status, 200U);
+}
+
+std::string post(std::string_view body, const std::string& more = {}) {
+  return "POST /taken HTTP/1.1\r\nHost: localhost\r\n" + more +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+}
+
+TEST_F(ConnectionsTest, ABodyThatIsWantedIsTakenWholeAndTheConnectionKept) {
+  start();
+  Client client(port_);
+  client.send(post("hello") + post(std::string(1U << 20, 'x')) + post(""));
+  EXPECT_EQ(client.read().body, "5\n");
+  EXPECT_EQ(client.read().body, "1048576\n");
+  EXPECT_EQ(client.read().body, "0\n");
+  client.send(
+      "POST /taken HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "5\r\nhello\r\n6\r\n again\r\n0\r\n\r\n");
+  const Answer chunked = client.read();
+  EXPECT_EQ(chunked.status, 202U);
+  EXPECT_EQ(chunked.body, "11\n");
+  client.get("/next");
+  EXPECT_EQ(client.read().body, "/next\n");
+}
+
+TEST_F(ConnectionsTest, WhoAsksWhetherToGoOnIsTold) {
+  start();
+  Client client(port_);
+  client.send(post("", "Expect: 100-continue\r\n"));
+  EXPECT_EQ(client.read(Client::Expect::kNoBody).status, 100U);
+  EXPECT_EQ(client.read().body, "0\n");
+}
+
+TEST_F(ConnectionsTest, ATooLargeBodyIsRefusedHoweverItComes) {
+  start();
+  Client announced(port_);
+  announced.send("POST /taken HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048577\r\n\r\n");
+  EXPECT_EQ(announced.read().status, 413U);
+  EXPECT_TRUE(announced.is_closed());
+  Client huge(port_);
+  huge.send(
+      "POST /taken HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n");
+  EXPECT_EQ(huge.read().status, 413U);
+  Client chunked(port_);
+  chunked.send(
+      "POST /taken HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "ffffffff\r\nx");
+  EXPECT_EQ(chunked.read().status, 413U);
+  Client unknown(port_);
+  unknown.send("POST /taken HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: rot13\r\n\r\nx");
+  EXPECT_EQ(unknown.read().status, 400U);
+}
+
+TEST_F(ConnectionsTest, AnAnswerThatComesLaterHoldsUpNobodyElse) {
+  start();
+  Client waits(port_);
+  waits.send(post("later"));
+  while (!has_later_)
+    std::this_thread::yield();
+  Client other(port_);
+  other.get("/other");
+  EXPECT_EQ(other.read().body, "/other\n");
+  other.send(post("now"));
+  EXPECT_EQ(other.read().body, "3\n");
+  EXPECT_EQ(waits.read().body, "later\n");
+}
+
+TEST_F(ConnectionsTest, AnAnswerThatDoesNotComeIsUnavailable) {
+  patience_ = std::chrono::milliseconds(1);
+  start();
+  Client client(port_);
+  client.send(post("never"));
+  EXPECT_EQ(client.read().status, 503U);
+  client.get("/next");
+  EXPECT_EQ(client.read().body, "/next\n");
 }
 
 TEST_F(ConnectionsTest, NoRequestHasABody) {

@@ -50,16 +50,26 @@ std::string_view reason_phrase(unsigned status) {
   switch (status) {
     case 200:
       return "OK";
+    case 202:
+      return "Accepted";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
       return "Method Not Allowed";
     case 413:
       return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
     case 421:
       return "Misdirected Request";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 503:
@@ -95,6 +105,7 @@ std::string format_head(const Response& response, Version version, Connection co
   add(head, "Content-Encoding", response.content_encoding);
   add(head, "Vary", response.vary);
   add(head, "Allow", response.allow);
+  add(head, "WWW-Authenticate", response.challenge);
   add(head, "Cache-Control", response.cache_control);
   add(head, "Content-Security-Policy", response.content_security_policy);
   add(head, "X-Content-Type-Options", "nosniff");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,10 +12,10 @@
 // What goes in and out over HTTP, free of sockets.
 namespace everywatt::web {
 
-enum class Method : std::uint8_t { kGet, kHead, kOther };
+enum class Method : std::uint8_t { kGet, kHead, kPost, kOther };
 enum class Version : std::uint8_t { kHttp10, kHttp11 };
 
-// One request, its header only: nothing here takes a body.
+// One request, its header only: a body is read when the answer asks for it (Upload).
 struct Request {
   Method method = Method::kGet;
   Version version = Version::kHttp11;
@@ -22,6 +24,10 @@ struct Request {
   std::size_t host_fields = 0;
   std::string accept = {};
   std::string accept_encoding = {};
+  std::string authorization = {};
+  std::size_t authorization_fields = 0;
+  std::string content_type = {};
+  std::string origin = {};
 };
 
 // Bytes that may be shared: with the cache, or constants of the program (no owner).
@@ -37,6 +43,8 @@ struct Body {
 inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 inline constexpr std::string_view kJson = "application/json";
 
+struct Upload;
+
 // An answer. Views are constants of the program. What is empty is not sent.
 struct Response {
   unsigned status = 200;
@@ -48,6 +56,18 @@ struct Response {
   // Nothing but the page itself is ever a document.
   std::string_view content_security_policy = "default-src 'none'; frame-ancestors 'none'";
   std::string_view allow = {};
+  std::string_view challenge = {};  // WWW-Authenticate
+  // Set: this is no answer yet, the request's body is wanted first.
+  std::shared_ptr<const Upload> upload = {};
+};
+
+// What is to become of a request's body.
+struct Upload {
+  std::size_t limit_bytes = 0;  // a larger one is answered 413
+  // Gets the body once it has come whole. `answer` is to be called once, on the same thread, at
+  // once or later.
+  std::function<void(std::string body, std::function<void(Response)> answer)> take = {};
+  std::chrono::milliseconds patience{5'000};  // for the answer; then it is 503
 };
 
 // A line of text for people; of JSON, {"error":...}.

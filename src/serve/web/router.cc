@@ -83,7 +83,7 @@ Response Router::answer(const Request& request) {
         421, "this Host is neither an address nor a configured name (serve.host_names)");
   }
   // Before what is asked for, which CONNECT and OPTIONS write in ways of their own.
-  if (request.method == Method::kOther) return not_allowed();
+  if (request.method == Method::kOther || request.method == Method::kPost) return not_allowed();
   if (!target) return text_response(400, target.error().message);
   return answer_path(*target, request);
 }

@@ -25,7 +25,10 @@ struct Server::State {
     if (!opened) return std::unexpected(opened.error());
     journal = *std::move(opened);
     router.set_more_metrics([this](exporter::Exposition& out) { journal->append_counts(out); });
-    return connections->watch(journal->socket(), [this] { journal->receive(); });
+    return connections->watch(journal->socket(), Readiness::kToRead, [this] {
+      journal->receive();
+      return Watching::kGoOn;
+    });
   }
 
   exporter::Encoder encoder;
