@@ -81,74 +81,43 @@ std::string compress(std::string_view message) {
   return body;
 }
 
-std::size_t count_samples(protozero::pbf_reader series) {
-  std::size_t samples = 0;
-  while (series.next(kSamples)) {
-    series.skip();
-    ++samples;
-  }
-  return samples;
-}
+// The samples [first, end) of the message; `seen` counts those of it that came by.
+class Slice {
+ public:
+  Slice(std::size_t first, std::size_t end) : first_(first), end_(end) {}
 
-// One half of a body as it grows.
-struct Half {
-  std::string message;
-  std::size_t samples = 0;
-
-  void add(protozero::data_view series, std::size_t its_samples) {
-    protozero::pbf_writer(message).add_message(kTimeSeries, series);
-    samples += its_samples;
-  }
-  Body finish() const { return {.bytes = compress(message), .samples = samples}; }
-};
-
-void split_series(protozero::data_view series, std::size_t samples, Half& first, Half& second) {
-  std::string one;
-  std::string other;
-  {
-    protozero::pbf_writer one_writer(one);
-    protozero::pbf_writer other_writer(other);
-    protozero::pbf_reader reader(series);
-    std::size_t seen = 0;
-    while (reader.next()) {
-      const bool is_label = reader.tag() == kLabels;
-      const protozero::data_view part = reader.get_view();
-      if (is_label || seen < samples / 2)
-        one_writer.add_message(is_label ? kLabels : kSamples, part);
-      if (is_label || seen >= samples / 2) {
-        other_writer.add_message(is_label ? kLabels : kSamples, part);
+  void add(protozero::data_view series) {
+    std::string part;
+    const std::size_t before = taken_;
+    {
+      protozero::pbf_writer writer(part);
+      protozero::pbf_reader reader(series);
+      while (reader.next()) {
+        if (reader.tag() == kLabels) {
+          writer.add_message(kLabels, reader.get_view());
+        } else {
+          add_sample(writer, reader.get_view());
+        }
       }
-      seen += is_label ? 0 : 1;
     }
+    if (taken_ > before) protozero::pbf_writer(message_).add_message(kTimeSeries, part);
   }
-  first.add(protozero::data_view(one), samples / 2);
-  second.add(protozero::data_view(other), samples - samples / 2);
-}
+  Body finish() const { return {.bytes = compress(message_), .samples = taken_}; }
 
-std::pair<Body, Body> split_message(std::string_view message) {
-  std::vector<std::pair<protozero::data_view, std::size_t>> all;
-  std::size_t total = 0;
-  protozero::pbf_reader request(message.data(), message.size());
-  while (request.next(kTimeSeries)) {
-    const protozero::data_view series = request.get_view();
-    all.emplace_back(series, count_samples(protozero::pbf_reader(series)));
-    total += all.back().second;
+ private:
+  void add_sample(protozero::pbf_writer& writer, protozero::data_view sample) {
+    const std::size_t place = seen_++;
+    if (place < first_ || place >= end_) return;
+    writer.add_message(kSamples, sample);
+    ++taken_;
   }
-  Half first;
-  Half second;
-  if (all.size() == 1) {
-    split_series(all.front().first, total, first, second);
-    return {first.finish(), second.finish()};
-  }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [series, samples] = all[i];
-    // Each half has at least one series.
-    const bool is_first = i == 0 || (i + 1 < all.size() && first.samples + samples <= total / 2 &&
-                                     second.samples == 0);
-    (is_first ? first : second).add(series, samples);
-  }
-  return {first.finish(), second.finish()};
-}
+
+  std::size_t first_;
+  std::size_t end_;
+  std::size_t seen_ = 0;
+  std::size_t taken_ = 0;
+  std::string message_;
+};
 
 }  // namespace
 
@@ -189,7 +158,7 @@ std::string WriteRequest::finish() {
   return body;
 }
 
-std::optional<std::pair<Body, Body>> split_body(std::string_view body) {
+std::optional<Body> slice_body(std::string_view body, std::size_t first, std::size_t count) {
   // No body of ours comes near: a length that a damaged one claims is not to eat the memory.
   constexpr std::size_t kLongestMessage = std::size_t{64} << 20;
   std::size_t length = 0;
@@ -198,9 +167,13 @@ std::optional<std::pair<Body, Body>> split_body(std::string_view body) {
   std::string message;
   if (!snappy::Uncompress(body.data(), body.size(), &message)) return std::nullopt;
   try {
-    auto halves = split_message(message);
-    if (halves.first.samples == 0 || halves.second.samples == 0) return std::nullopt;
-    return halves;
+    Slice slice(first, first + count);
+    protozero::pbf_reader request(message);
+    while (request.next(kTimeSeries))
+      slice.add(request.get_view());
+    Body part = slice.finish();
+    if (part.samples == 0) return std::nullopt;
+    return part;
   } catch (const protozero::exception&) {
     return std::nullopt;
   }

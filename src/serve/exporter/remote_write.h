@@ -62,8 +62,8 @@ struct Body {
   std::size_t samples = 0;
 };
 
-// A body in two, of about as many samples each, for a receiver to which it is too large: at a
-// border of series, or within the one that it has. Nothing: it is of one sample, or none of ours.
-std::optional<std::pair<Body, Body>> split_body(std::string_view body);
+// Of a body the samples [first, first + count), counted in their order in it, for a receiver to
+// which all of it is too large. Nothing: there are none, or it is none of ours.
+std::optional<Body> slice_body(std::string_view body, std::size_t first, std::size_t count);
 
 }  // namespace everywatt::exporter

@@ -230,48 +230,47 @@ TEST(RemoteWriteBody, HasTheSeriesAndValuesThatAScrapeShows) {
   EXPECT_EQ(decode(collected.request.finish()).size(), samples);
 }
 
-TEST(RemoteWriteBody, ATooLargeOneIsSplitIntoTwoThatSayTheSame) {
+TEST(RemoteWriteBody, SlicesOfOneSayTogetherWhatAllOfItSays) {
   WriteRequest request;
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 5; ++i) {
     request.add(encode_labels("m{i=\"" + std::to_string(i) + "\"}", {}),
-                std::vector{TimedValue::of(10, i), TimedValue::of(20, i)});
+                std::vector{TimedValue::of(10, i), TimedValue::stale(20)});
   }
   const std::string body = request.finish();
-  const auto halves = split_body(body);
-  ASSERT_TRUE(halves);
-  EXPECT_EQ(halves->first.samples, 6u);
-  EXPECT_EQ(halves->second.samples, 8u);
-  std::vector<DecodedSeries> both = decode(halves->first.bytes);
-  std::ranges::copy(decode(halves->second.bytes), std::back_inserter(both));
-  EXPECT_EQ(both, decode(body));
+  const std::vector<DecodedSeries> whole = decode(body);
+  for (std::size_t size = 1; size <= 11; ++size) {
+    std::vector<DecodedSeries> together;
+    std::size_t samples = 0;
+    for (std::size_t first = 0; first < 10; first += size) {
+      const auto slice = slice_body(body, first, size);
+      ASSERT_TRUE(slice);
+      EXPECT_EQ(slice->samples, std::min(size, 10 - first));
+      samples += slice->samples;
+      for (DecodedSeries& series : decode(slice->bytes)) {
+        if (!together.empty() && together.back().labels == series.labels) {
+          std::ranges::copy(series.samples, std::back_inserter(together.back().samples));
+        } else {
+          together.push_back(std::move(series));
+        }
+      }
+    }
+    EXPECT_EQ(samples, 10u);
+    EXPECT_EQ(together, whole) << size;
+  }
 }
 
-TEST(RemoteWriteBody, OneOfASingleSeriesIsSplitInTime) {
-  WriteRequest request;
-  request.add(encode_labels("m", {}),
-              std::vector{TimedValue::of(1, 1), TimedValue::of(2, 2), TimedValue::of(3, 3)});
-  const auto halves = split_body(request.finish());
-  ASSERT_TRUE(halves);
-  const auto first = decode(halves->first.bytes);
-  const auto second = decode(halves->second.bytes);
-  EXPECT_EQ(first.at(0).labels, (Pairs{{"__name__", "m"}}));
-  EXPECT_EQ(second.at(0).labels, first.at(0).labels);
-  EXPECT_EQ(first.at(0).samples, std::vector{TimedValue::of(1, 1)});
-  EXPECT_EQ(second.at(0).samples, (std::vector{TimedValue::of(2, 2), TimedValue::of(3, 3)}));
-}
-
-TEST(RemoteWriteBody, OneSampleAndBytesThatAreNoBodyAreNotSplit) {
+TEST(RemoteWriteBody, BytesThatAreNoBodyHaveNoSlices) {
   WriteRequest request;
   request.add(encode_labels("m", {}), std::vector{TimedValue::of(1, 1)});
   const std::string body = request.finish();
-  EXPECT_FALSE(split_body(body));
-  EXPECT_FALSE(split_body(""));
-  EXPECT_FALSE(split_body("\xff\xff\xff\xff\x0f"));
+  EXPECT_FALSE(slice_body(body, 1, 1));
+  EXPECT_FALSE(slice_body("", 0, 1));
+  EXPECT_FALSE(slice_body("\xff\xff\xff\xff\x0f", 0, 1));
   for (std::size_t i = 0; i < body.size(); ++i) {
     std::string changed = body;
     changed[i] = static_cast<char>(changed[i] ^ 0x80);
-    (void)split_body(changed);
-    (void)split_body(body.substr(0, i));
+    (void)slice_body(changed, 0, 1);
+    (void)slice_body(body.substr(0, i), 0, 1);
   }
 }
 
