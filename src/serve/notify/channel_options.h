@@ -19,30 +19,30 @@ enum class AtAllCritical { kNo, kYes };
 
 // One [notify.NAME] of the configuration. docs/notify.md says what each key means where.
 struct ChannelOptions {
-  std::string name;  // [a-z0-9_-]{1,32}
+  std::string name{};  // [a-z0-9_-]{1,32}
   ChannelType type = ChannelType::kWebhook;
   Language language = Language::kEnglish;
 
-  std::string url;  // mail and webhook alone: elsewhere the address is the secret
-  outgoing::SecretSource url_source;
-  outgoing::SecretSource secret;  // DingTalk and Feishu: signing; webhook: bearer token
-  std::string ca_file;
-  std::string proxy;
+  std::string url{};  // mail and webhook alone: elsewhere the address is the secret
+  outgoing::SecretSource url_source{};
+  outgoing::SecretSource secret{};  // DingTalk and Feishu: signing; webhook: bearer token
+  std::string ca_file{};
+  std::string proxy{};
 
-  std::string username;  // mail, webhook
-  outgoing::SecretSource password;
-  std::string from;             // mail
-  std::vector<std::string> to;  // mail: addresses; webhook: what its template says {{ to }} for
+  std::string username{};  // mail, webhook
+  outgoing::SecretSource password{};
+  std::string from{};             // mail
+  std::vector<std::string> to{};  // mail: addresses; webhook: what its template says {{ to }} for
   outgoing::Starttls starttls = outgoing::Starttls::kRequired;
 
-  std::string template_file;  // webhook; without one it sends Alertmanager's own JSON
+  std::string template_file{};  // webhook; without one it sends Alertmanager's own JSON
   std::string content_type = "application/json";
 
-  std::vector<std::string> at_mobiles;  // DingTalk, WeCom
+  std::vector<std::string> at_mobiles{};  // DingTalk, WeCom
   AtAllCritical at_all_critical = AtAllCritical::kNo;
-  std::optional<double> per_minute;  // nothing: the default of its type
+  std::optional<double> per_minute{};  // nothing: the default of its type
 
-  outgoing::SecretSource receiver_token;  // what Alertmanager must send; judged by the receiver
+  outgoing::SecretSource receiver_token{};  // what Alertmanager must send; judged by the receiver
 
   bool operator==(const ChannelOptions&) const = default;
 };

@@ -13,8 +13,8 @@ namespace everywatt::notify {
 
 // What makes one mail different from the next, and its thread the same.
 struct MailPlace {
-  std::string group_key;  // alerts of one group are one thread
-  std::string unique;     // of this notification
+  std::string group_key{};  // alerts of one group are one thread
+  std::string unique{};     // of this notification
   std::int64_t wall_ns = 0;
 };
 

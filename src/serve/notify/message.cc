@@ -71,8 +71,8 @@ class EntryWriter {
                        .label = std::string(state_word()),
                        .text = place + name_with_severity(alert_),
                        .tone = tone_of(alert_)});
-    pair(words_.gpu, find_first_label(alert_.labels, kGpuLabels));
-    pair(words_.host, find_first_label(alert_.labels, kHostLabels));
+    pair(words_.gpu, gpu_of(alert_));
+    pair(words_.host, host_of(alert_));
     pair(words_.summary, find_label(alert_.annotations, "summary"));
     pair(words_.description, find_first_label(alert_.annotations, kDescriptions));
     pair(words_.value, find_label(alert_.annotations, "value"));
@@ -83,6 +83,26 @@ class EntryWriter {
     link(words_.runbook, find_label(alert_.annotations, "runbook_url"));
     link(words_.dashboard, find_label(alert_.annotations, "dashboard_url"));
     return entry;
+  }
+
+  Line brief() const {
+    std::string text = name_with_severity(alert_);
+    const auto add = [&](std::string_view before, std::string_view what) {
+      if (!what.empty()) text += fmt::format("{}{}", before, what);
+    };
+    add(" · GPU ", gpu_of(alert_));
+    add(" · ", host_of(alert_));
+    const bool is_over = alert_.state == AlertState::kResolved && alert_.ends_at_ns;
+    const std::string when = is_over ? fmt::format("{} {}", words_.lasted, duration())
+                                     : format_local_time(alert_.starts_at_ns);
+    add(" · ", when);
+    std::string_view said = find_label(alert_.annotations, "summary");
+    if (said.empty()) said = find_first_label(alert_.annotations, kDescriptions);
+    add(" · ", said);
+    return {.kind = LineKind::kHeading,
+            .label = std::string(state_word()),
+            .text = cut(text, kBriefBytes),
+            .tone = tone_of(alert_)};
   }
 
  private:
@@ -126,8 +146,8 @@ class EntryWriter {
   }
 
   std::string other_labels() const {
-    const std::string_view gpu = find_first_label(alert_.labels, kGpuLabels);
-    const std::string_view host = find_first_label(alert_.labels, kHostLabels);
+    const std::string_view gpu = gpu_of(alert_);
+    const std::string_view host = host_of(alert_);
     std::string text;
     for (const auto& [name, value] : alert_.labels) {
       const bool is_shown = is_one_of(name, kShownLabels) ||
@@ -138,26 +158,6 @@ class EntryWriter {
     return text;
   }
 
-  Line brief() const {
-    std::string text = name_with_severity(alert_);
-    const auto add = [&](std::string_view before, std::string_view what) {
-      if (!what.empty()) text += fmt::format("{}{}", before, what);
-    };
-    add(" · GPU ", find_first_label(alert_.labels, kGpuLabels));
-    add(" · ", find_first_label(alert_.labels, kHostLabels));
-    const bool is_over = alert_.state == AlertState::kResolved && alert_.ends_at_ns;
-    const std::string when = is_over ? fmt::format("{} {}", words_.lasted, duration())
-                                     : format_local_time(alert_.starts_at_ns);
-    add(" · ", when);
-    std::string_view said = find_label(alert_.annotations, "summary");
-    if (said.empty()) said = find_first_label(alert_.annotations, kDescriptions);
-    add(" · ", said);
-    return {.kind = LineKind::kHeading,
-            .label = std::string(state_word()),
-            .text = cut(text, kBriefBytes),
-            .tone = tone_of(alert_)};
-  }
-
   const Alert& alert_;
   const Words& words_;
   Language language_;
@@ -166,10 +166,9 @@ class EntryWriter {
 
 // What all alerts have in this label, or nothing.
 std::string common_host(const Notification& notification) {
-  const std::string_view first = find_first_label(notification.alerts.front().labels, kHostLabels);
-  const bool is_common = std::ranges::all_of(notification.alerts, [&](const Alert& alert) {
-    return find_first_label(alert.labels, kHostLabels) == first;
-  });
+  const std::string_view first = host_of(notification.alerts.front());
+  const bool is_common = std::ranges::all_of(
+      notification.alerts, [&](const Alert& alert) { return host_of(alert) == first; });
   return is_common ? cut(first, kTitleHostBytes) : std::string();
 }
 
@@ -209,6 +208,18 @@ std::string title_of(const Notification& notification, const Words& words) {
 }
 
 }  // namespace
+
+std::string_view gpu_of(const Alert& alert) {
+  return find_first_label(alert.labels, kGpuLabels);
+}
+
+std::string_view host_of(const Alert& alert) {
+  return find_first_label(alert.labels, kHostLabels);
+}
+
+Line compose_brief(const Alert& alert, Language language) {
+  return EntryWriter(alert, language).brief();
+}
 
 std::string count_names(const std::vector<std::string_view>& names, const Words& words,
                         std::size_t limit_bytes) {

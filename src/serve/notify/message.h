@@ -52,6 +52,13 @@ struct Message {
 
 Message compose(const Notification& notification, Language language);
 
+// One alert in one line.
+Line compose_brief(const Alert& alert, Language language);
+
+// Which GPU and which host an alert is about, whatever its exporter calls the label; or nothing.
+std::string_view gpu_of(const Alert& alert);
+std::string_view host_of(const Alert& alert);
+
 // "A ×3, B": names and how often, at most `limit_bytes` of it, and then of how many more.
 std::string count_names(const std::vector<std::string_view>& names, const Words& words,
                         std::size_t limit_bytes);

@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kAlertsLimit = 10'000;
 constexpr std::size_t kLabelsLimit = 64;
 constexpr std::size_t kNameLimitBytes = 128;
 constexpr std::size_t kValueLimitBytes = 512;

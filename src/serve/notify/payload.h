@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,8 @@
 #include "serve/notify/notification.h"
 
 namespace everywatt::notify {
+
+inline constexpr std::size_t kAlertsLimit = 10'000;
 
 // What Alertmanager's webhook posts, version 4. Each key that we know is checked; others may be
 // there. Texts are cleaned, and cut with a mark where they are longer than any person reads.

@@ -22,28 +22,28 @@ enum class TlsCheck { kFull, kNone };
 
 // One POST. Everything but `url` may be left out.
 struct HttpRequest {
-  Secret url;  // http:// or https:// only; often the whole secret of a chat robot
-  std::string body;
+  Secret url{};  // http:// or https:// only; often the whole secret of a chat robot
+  std::string body{};
   std::string content_type = "application/json";
-  std::vector<std::string> headers;  // "Name: value", sent as they are; no line breaks
-  std::string username;              // basic authentication, with `password`
-  Secret password;
-  Secret bearer_token;  // Authorization: Bearer
-  std::string ca_file;  // trusted instead of the machine's certificates
-  std::string cert_file;
-  std::string key_file;
+  std::vector<std::string> headers{};  // "Name: value", sent as they are; no line breaks
+  std::string username{};              // basic authentication, with `password`
+  Secret password{};
+  Secret bearer_token{};  // Authorization: Bearer
+  std::string ca_file{};  // trusted instead of the machine's certificates
+  std::string cert_file{};
+  std::string key_file{};
   TlsCheck tls_check = TlsCheck::kFull;
-  std::string proxy;  // the environment's proxies are not asked
+  std::string proxy{};  // the environment's proxies are not asked
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t timeout_ms = 15'000;
-  std::stop_token stop;  // ends the request within about a second
+  std::stop_token stop{};  // ends the request within about a second
 };
 
 struct HttpOutcome {
-  int status = 0;    // 0: no answer came, see `error`
-  std::string body;  // at most kAnswerLimitBytes; the rest is thrown away
-  std::optional<std::int64_t> retry_after_s;
-  std::string error;  // one line; of the address it says scheme, host and port alone
+  int status = 0;      // 0: no answer came, see `error`
+  std::string body{};  // at most kAnswerLimitBytes; the rest is thrown away
+  std::optional<std::int64_t> retry_after_s{};
+  std::string error{};  // one line; of the address it says scheme, host and port alone
 };
 
 // Scheme, host and port of an address: all that may be shown of it.

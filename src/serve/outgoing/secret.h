@@ -27,8 +27,8 @@ class Secret {
 
 // Where a secret lies: a file, or a variable of the environment. Both empty: there is none.
 struct SecretSource {
-  std::string file;
-  std::string env;
+  std::string file{};
+  std::string env{};
 
   bool is_set() const { return !file.empty() || !env.empty(); }
   // Reads it anew, so that a changed file counts from the next use on: it costs one small read.
