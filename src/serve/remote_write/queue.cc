@@ -92,7 +92,8 @@ base::Status Queue::list_segments() {
     const auto begin = parse_segment_name(files->path().filename().string());
     if (!begin) continue;
     const std::uint64_t bytes = files->file_size(error);
-    if (!error) segments_.push_back({.begin = *begin, .bytes = bytes});
+    if (error) break;
+    segments_.push_back({.begin = *begin, .bytes = bytes});
   }
   if (error) return base::fail_errno("read", options_.folder, error.value());
   std::ranges::sort(segments_, {}, &Segment::begin);
@@ -117,6 +118,8 @@ base::Status Queue::recover_last() {
   const std::string path = path_of(last);
   const auto bytes = base::read_file(path, kMostFileBytes);
   if (!bytes) return std::unexpected(bytes.error());
+  // To cut it there would cost what could not be read.
+  if (bytes->size() < last.bytes) return base::fail(base::Code::kIo, "cannot read all of " + path);
   const Tail tail = read_tail(*bytes, last.begin, settled_.end, options_.this_boot);
   active_.reset(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!active_.is_open()) return base::fail_errno("open", path);
@@ -239,17 +242,22 @@ void Queue::settle(const Item& item, std::uint64_t from, std::uint64_t to) {
   remove_settled();
 }
 
-// Should it fail, what was settled last is sent again after a restart, and nothing is lost.
 void Queue::write_settled(const Moment& moment) {
   settled_.moment = moment;
   ++settled_.generation;
-  (void)write_all(settled_file_.get(), format_settled(settled_),
-                  settled_.generation % 2 * kSettledBytes);
+  put_settled();
+}
+
+// Should it fail, sync() tries again; in between, a restart would send again what was settled last.
+void Queue::put_settled() {
+  is_settled_put_ = write_all(settled_file_.get(), format_settled(settled_),
+                              settled_.generation % 2 * kSettledBytes);
   is_dirty_ = true;
 }
 
 base::Status Queue::sync() {
   if (!is_dirty_) return {};
+  if (!is_settled_put_) put_settled();
   is_dirty_ = false;
   if (active_.is_open() && ::fdatasync(active_.get()) != 0) {
     return base::fail_errno("sync", options_.folder);

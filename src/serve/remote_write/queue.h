@@ -77,6 +77,7 @@ class Queue {
   void remove_oldest();
   void remove_settled();
   void write_settled(const Moment& moment);
+  void put_settled();
 
   // What next() is made of: queue_next.cc.
   base::Result<std::optional<Item>> read_at_cursor();
@@ -94,6 +95,7 @@ class Queue {
   Settled settled_;
   Moment last_moment_;
   bool is_dirty_ = false;
+  bool is_settled_put_ = true;
 
   base::UniqueFd cursor_file_;
   std::optional<std::uint64_t> cursor_begin_;  // of its segment; nothing: the oldest

@@ -16,8 +16,13 @@ namespace {
 constexpr unsigned kErrorsToGiveUp = 8;
 constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 
-// Fewer bytes than asked for: the file ends.
-base::Result<std::string> read_at(int fd, std::uint64_t at, std::size_t bytes) {
+std::unexpected<base::Error> too_short() {
+  return base::fail(base::Code::kIo, "a file of the queue is shorter than what was written to it");
+}
+
+// Fewer bytes than asked for where the file of `size` bytes ends.
+base::Result<std::string> read_at(int fd, std::uint64_t size, std::uint64_t at, std::size_t bytes) {
+  bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - std::min(size, at)));
   std::string text(bytes, '\0');
   std::size_t used = 0;
   while (used < bytes) {
@@ -25,10 +30,9 @@ base::Result<std::string> read_at(int fd, std::uint64_t at, std::size_t bytes) {
         ::pread(fd, text.data() + used, bytes - used, static_cast<off_t>(at + used));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return base::fail_errno("read", "the queue");
-    if (got == 0) break;
+    if (got == 0) return too_short();
     used += static_cast<std::size_t>(got);
   }
-  text.resize(used);
   return text;
 }
 
@@ -61,7 +65,7 @@ base::Result<std::optional<Queue::Item>> Queue::read_at_cursor() {
       continue;
     }
     if (auto opened = open_cursor(*segment); !opened) return std::unexpected(opened.error());
-    const auto head = read_at(cursor_file_.get(), cursor_at_, kRecordHeadBytes);
+    const auto head = read_at(cursor_file_.get(), segment->bytes, cursor_at_, kRecordHeadBytes);
     if (!head) return std::unexpected(head.error());
     const auto record = parse_head(*head);
     // What claims to be behind the end was not written by us.
@@ -73,7 +77,8 @@ base::Result<std::optional<Queue::Item>> Queue::read_at_cursor() {
       cursor_at_ += record_bytes(record->body_bytes);
       continue;
     }
-    auto body = read_at(cursor_file_.get(), cursor_at_ + kRecordHeadBytes, record->body_bytes);
+    auto body = read_at(cursor_file_.get(), segment->bytes, cursor_at_ + kRecordHeadBytes,
+                        record->body_bytes);
     if (!body) return std::unexpected(body.error());
     if (!is_intact(*record, *body)) {
       if (auto skipped = skip_damage(*segment); !skipped) return std::unexpected(skipped.error());
@@ -108,6 +113,7 @@ base::Status Queue::open_cursor(const Segment& segment) {
 base::Status Queue::skip_damage(const Segment& segment) {
   const auto bytes = base::read_file(path_of(segment), kMostFileBytes);
   if (!bytes) return std::unexpected(bytes.error());
+  if (bytes->size() < segment.bytes) return too_short();
   ++damaged_places_;
   auto found = find_record(*bytes, cursor_at_ + 1);
   while (found && found->record.end() > end_)
