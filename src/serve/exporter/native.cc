@@ -45,17 +45,22 @@ void append_member(const View& view, const Target& target, MetricId id, Expositi
   if (id == MetricId::gpu_xid_errors_total) return append_xids(view, target, out);
   for (unsigned instance = 0; instance < metric.instances; ++instance) {
     handle.instance = static_cast<std::uint16_t>(instance);
-    const catalog::Reading reading = view.latest(handle).reading;
-    if (!is_publishable(id, reading) || !is_worth_showing(id, instance, reading)) continue;
-    out.sample().labels(target.labels).labels(metric.labels);
-    if (metric.instances > 1) {
-      out.label(metric.instance_label, catalog::instance_name(id, instance));
-    }
-    put_value(out, id, reading);
+    append_reading(target, id, instance, view.latest(handle).reading, out);
   }
 }
 
 }  // namespace
+
+void append_reading(const Target& target, MetricId id, unsigned instance, catalog::Reading reading,
+                    Exposition& out) {
+  const Metric& metric = catalog::metric(id);
+  if (!is_publishable(id, reading) || !is_worth_showing(id, instance, reading)) return;
+  out.sample().labels(target.labels).labels(metric.labels);
+  if (metric.instances > 1) {
+    out.label(metric.instance_label, catalog::instance_name(id, instance));
+  }
+  put_value(out, id, reading);
+}
 
 bool is_publishable(MetricId id, catalog::Reading reading) {
   return reading.is_ok() &&

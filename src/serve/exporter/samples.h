@@ -38,6 +38,9 @@ void append_info(const Plan& plan, Exposition& out);
 void append_processes(const view::View& view, const Plan& plan, std::size_t processes_a_gpu,
                       Exposition& out);
 
+// The sample of one reading of an opened family, unless it cannot be published.
+void append_reading(const Target& target, catalog::MetricId id, unsigned instance,
+                    catalog::Reading reading, Exposition& out);
 // Ends an opened sample with a reading. REQUIRES: ok, finite, no text.
 void put_value(Exposition& out, catalog::MetricId id, catalog::Reading reading);
 // True when the reading can be published: ok, and no infinity or NaN whatever the file says.
