@@ -88,18 +88,20 @@ need_venv() {
     cp tests/requirements.txt "$stamp"
 }
 
-# Prometheus for the tests that check what it makes of us. Unpacked, not installed: the package
-# would start a server on the developer's machine.
-need_prometheus() {
-  command -v promtool >/dev/null && return
-  local folder=build/prometheus
-  if [[ ! -x $folder/usr/bin/promtool ]]; then
+# Servers for the tests that check what they make of us. Unpacked, not installed: their packages
+# would start them on the developer's machine.
+unpack_package() {  # unpack_package NAME PROGRAM
+  command -v "$2" >/dev/null && return
+  local folder=build/$1
+  if [[ ! -x $folder/usr/bin/$2 ]]; then
     mkdir -p "$folder" || return
-    (cd "$folder" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb . &&
-      rm -rf prometheus_*.deb etc lib var usr/share) >&2 || return
+    (cd "$folder" && apt-get download -qq "$1" && dpkg -x "$1"_*.deb . &&
+      rm -rf "$1"_*.deb etc lib var usr/share) >&2 || return
   fi
   PATH="$PWD/$folder/usr/bin:$PATH"
 }
+need_prometheus() { unpack_package prometheus promtool; }
+need_victoria_metrics() { unpack_package victoria-metrics victoria-metrics; }
 
 export_paths() {  # export_paths BUILD_DIR
   export EVERYWATT_SOURCE_DIR=$PWD
