@@ -7,7 +7,7 @@ source tools/dev/common.sh
 
 # Rooms whose threads or processes share memory: these run under the thread sanitizer. The others
 # gain nothing from it.
-threaded_rooms='record_recorder|record_sampler|record_hostwatch|serve_web'
+threaded_rooms='record_recorder|record_sampler|record_hostwatch|serve_web|serve_remote_write'
 # Left out of the address sanitizer's build: HTTP, and the program with it, is long to compile and
 # shows little there.
 heavy_rooms='serve_web|app'
