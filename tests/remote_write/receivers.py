@@ -99,6 +99,7 @@ class Prometheus(Receiver):
 class VictoriaMetrics(Receiver):
     program = "victoria-metrics"
     ready_path = "/health"
+    more_arguments: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
         return [
@@ -107,6 +108,7 @@ class VictoriaMetrics(Receiver):
             "-retentionPeriod=1",
             # It would show nothing of the last 30 s.
             "-search.latencyOffset=0s",
+            *self.more_arguments,
         ]
 
     def samples(self, series: str) -> Samples:

@@ -134,6 +134,12 @@ def test_nothing_is_missing_when_victoria_metrics_is_cut_off_and_stopped(
     # Some answers were cut off, so that some came twice; that they are the same is seen above.
     stored = victoria_metrics.samples('gpu_power_watts{gpu="0"}')
     assert len(stored) > len(set(stored))
+    victoria_metrics.stop(signal.SIGTERM)
+    victoria_metrics.more_arguments = ("-dedup.minScrapeInterval=1ms",)
+    victoria_metrics.start()
+    shown = victoria_metrics.samples('gpu_power_watts{gpu="0"}')
+    assert len(shown) == len(set(shown))
+    assert set(stored) <= set(shown)
     counts = sending.counts("central")
     assert counts["failed_samples_total"] == 0
     assert counts["dropped_samples_total"] == 0
