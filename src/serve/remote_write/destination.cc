@@ -67,7 +67,7 @@ base::Status Destination::append(std::span<const exporter::Body> bodies, const M
 void Destination::sync() {
   const std::lock_guard lock(shared_.mutex);
   // Nothing is lost yet: it is tried again with what comes next.
-  (void)shared_.queue->sync();
+  [[maybe_unused]] const base::Status synced = shared_.queue->sync();
 }
 
 void Destination::send(const std::stop_token& stop) {

@@ -111,7 +111,7 @@ base::Result<std::unique_ptr<RemoteWrite>> RemoteWrite::open(std::vector<Options
   return std::unique_ptr<RemoteWrite>(new RemoteWrite(std::move(state)));
 }
 
-void RemoteWrite::run(std::stop_token stop) {
+void RemoteWrite::run(const std::stop_token& stop) {
   std::vector<std::jthread> senders;
   for (const auto& destination : state_->destinations) {
     senders.emplace_back([&destination, stop] { destination->send(stop); });

@@ -53,7 +53,7 @@ class RemoteWrite {
   // Takes and sends until `stop` asks for an end, and then returns within about a second; what is
   // queued stays for the next run. Each destination sends on a thread of its own, which lives as
   // long as this call. Call it once.
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
 
   // Any thread, at any time; in the order of the options.
   std::vector<DestinationStatus> status() const;

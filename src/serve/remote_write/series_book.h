@@ -53,7 +53,7 @@ class SeriesBook : public exporter::TimedSink {
     std::vector<exporter::TimedValue> samples = {};
   };
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name
     std::size_t operator()(std::string_view text) const {
       return std::hash<std::string_view>()(text);
     }

@@ -54,7 +54,7 @@ exporter::Labels added_labels(const Options& options, const std::string& hostnam
   return labels;
 }
 
-Taker::Taker(const Options& options, exporter::Options exporter, const Moment& last,
+Taker::Taker(const Options& options, const exporter::Options& exporter, const Moment& last,
              TakerDoors doors)
     : options_(options),
       doors_(std::move(doors)),

@@ -43,7 +43,8 @@ class Taker {
   static constexpr unsigned kAtOnce = 16;
 
   // `options` must outlive this. `last`: what was taken before, by an earlier process.
-  Taker(const Options& options, exporter::Options exporter, const Moment& last, TakerDoors doors);
+  Taker(const Options& options, const exporter::Options& exporter, const Moment& last,
+        TakerDoors doors);
 
   // Takes what is due and changes the view's now. When to call it next (boottime).
   std::int64_t step(view::View& view, std::int64_t now_ns);
