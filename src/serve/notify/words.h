@@ -31,7 +31,6 @@ struct Words {
   std::string_view truncated;    // {} alerts
   std::string_view and_more;     // {} alerts, {} their names
   std::string_view and_names;    // {} names
-  std::string_view colon;
   std::string_view comma;
   std::string_view sample_summary;
   std::string_view sample_description;
