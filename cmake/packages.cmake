@@ -45,3 +45,17 @@ target_link_libraries(ew_snappy INTERFACE ${EVERYWATT_SNAPPY_LIBRARY})
 find_path(EVERYWATT_PROTOZERO_HEADERS protozero/pbf_writer.hpp REQUIRED)
 add_library(ew_protozero INTERFACE)
 target_include_directories(ew_protozero SYSTEM INTERFACE ${EVERYWATT_PROTOZERO_HEADERS})
+
+# Static: the distribution's shared one would bring the shared libstdc++ along.
+find_path(EVERYWATT_YAML_HEADERS yaml-cpp/yaml.h REQUIRED)
+find_library(EVERYWATT_YAML_LIBRARY libyaml-cpp.a REQUIRED)
+add_library(ew_yaml INTERFACE)
+target_include_directories(ew_yaml SYSTEM INTERFACE ${EVERYWATT_YAML_HEADERS})
+target_link_libraries(ew_yaml INTERFACE ${EVERYWATT_YAML_LIBRARY})
+
+# Static: its shared library has another name on each family of distributions.
+find_path(EVERYWATT_CRYPT_HEADERS crypt.h REQUIRED)
+find_library(EVERYWATT_CRYPT_LIBRARY libcrypt.a REQUIRED)
+add_library(ew_crypt INTERFACE)
+target_include_directories(ew_crypt SYSTEM INTERFACE ${EVERYWATT_CRYPT_HEADERS})
+target_link_libraries(ew_crypt INTERFACE ${EVERYWATT_CRYPT_LIBRARY})

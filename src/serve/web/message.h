@@ -14,6 +14,8 @@ namespace everywatt::web {
 
 enum class Method : std::uint8_t { kGet, kHead, kPost, kOther };
 enum class Version : std::uint8_t { kHttp10, kHttp11 };
+// Whether who sent a request has proved to be one of those whom the configuration lets in.
+enum class Who : std::uint8_t { kAnybody, kAuthenticated };
 
 // One request, its header only: a body is read when the answer asks for it (Upload).
 struct Request {
@@ -28,6 +30,9 @@ struct Request {
   std::size_t authorization_fields = 0;
   std::string content_type = {};
   std::string origin = {};
+  // What the connection knows of who sent it (client_of() in connections.cc).
+  std::string client = {};
+  Who who = Who::kAnybody;
 };
 
 // Bytes that may be shared: with the cache, or constants of the program (no owner).
