@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <ranges>
 
@@ -114,6 +115,11 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   if (!arguments.replay.empty()) return run_replay(arguments.replay, config);
   SupervisorOptions options;
   options.config = config;
+  // As a pod is told where it runs: its own host name is the pod's.
+  if (const char* const node = std::getenv("NODE_NAME");
+      node != nullptr && config.hostname.empty()) {
+    override_setting(options.config, "serve.hostname", node);
+  }
   options.pci_addresses = find_gpus(config);
   const GpuSource source = gpu_source(arguments, config);
   // What a demo's GPUs are called is not known before it is made, and that needs the folder.

@@ -27,6 +27,10 @@ struct Config {
   std::vector<std::string> host_names;
   exporter::NameSets names = 0;
   std::string counters;  // of DCGM's names: "" (all), "default" or a file
+  std::vector<std::string> served_gpus;
+  std::string hostname;  // of DCGM's label: "" the machine's, "-" none
+  exporter::ModelName model_name{};
+  exporter::Windows windows;
   std::size_t processes_a_gpu = 0;
   std::size_t connections = 0;
   std::int64_t request_ns = 0;

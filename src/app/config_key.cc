@@ -82,6 +82,12 @@ base::Status set_gpm_pace(Config& config, const ConfigValue& value) {
   return {};
 }
 
+base::Status set_model_name(Config& config, const ConfigValue& value) {
+  config.model_name =
+      enum_of<exporter::ModelName>(value, std::to_array<std::string_view>({"plain", "dashes"}));
+  return {};
+}
+
 base::Status set_command_style(Config& config, const ConfigValue& value) {
   config.command_style = enum_of<host::CommandStyle>(
       value, std::to_array<std::string_view>({"name", "redacted", "full"}));

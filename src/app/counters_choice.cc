@@ -25,4 +25,14 @@ base::Result<exporter::CountersReading> choose_counters(const Config& config) {
   return reading;
 }
 
+exporter::Options exporter_options(const Config& config) {
+  constexpr std::string_view kNoLabel = "-";
+  exporter::Options options;
+  options.hostname = config.hostname == kNoLabel ? "" : config.hostname;
+  options.model_name = config.model_name;
+  options.processes_a_gpu = config.processes_a_gpu;
+  options.windows = config.windows;
+  return options;
+}
+
 }  // namespace everywatt::app

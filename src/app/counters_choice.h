@@ -4,11 +4,16 @@
 #include "app/config.h"
 #include "base/result.h"
 #include "serve/exporter/counters.h"
+#include "serve/exporter/exporter.h"
 
 namespace everywatt::app {
 
 // What `serve.counters` chooses, with the lines of its file that say nothing. An error: the file
 // cannot be read, or chooses nothing at all.
 base::Result<exporter::CountersReading> choose_counters(const Config& config);
+
+// What of the exporter the configuration sets, with all counters. The hostname is empty where the
+// machine's own is meant.
+exporter::Options exporter_options(const Config& config);
 
 }  // namespace everywatt::app

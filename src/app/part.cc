@@ -169,8 +169,9 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   const std::string folder = fmt::format("/proc/self/fd/{}", kFirstChildFd + 2);
   options.recorder_path = fmt::format("{}/{}", folder, kRecorderName);
   options.identities_path = fmt::format("{}/{}", folder, kIdentitiesName);
-  options.names = config.names;
-  options.exporter.hostname = host_name(config);
+  options.metrics = {.names = config.names, .gpus = config.served_gpus};
+  options.exporter = exporter_options(config);
+  if (config.hostname.empty()) options.exporter.hostname = host_name(config);
   options.exporter.processes_a_gpu = config.processes_a_gpu;
   // The start of `serve` has told of what is wrong in it.
   if (counters) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/program.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/config.h"
+#include "app/dcgm_exporter.h"
 #include "app/inherited.h"
 #include "app/messages.h"
 #include "app/output.h"
@@ -115,11 +117,46 @@ int finish(const base::Result<ExitCode>& code, Language language) {
   return exit_code(code.error().code);
 }
 
+// Started under that program's name: its flags stand for ours.
+base::Result<std::vector<std::string>> words_of_dcgm_exporter(const std::vector<std::string>& words,
+                                                              Language language) {
+  auto start = translate_dcgm_exporter(words, real_world(), language);
+  if (!start) return std::unexpected(start.error());
+  for (const std::string& note : start->notes) {
+    print_note(note);
+  }
+  return std::move(start->words);
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  return std::ranges::any_of(
+      words, [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
+
+bool asks_for_version(const std::vector<std::string>& words) {
+  return std::ranges::any_of(
+      words, [](const std::string& word) { return word == "--version" || word == "-v"; });
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
   fill_standard_descriptors();
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (argc > 0 && is_dcgm_exporter(argv[0])) {
+    const Language language = language_of_environment();
+    if (asks_for_help(words)) {
+      print(dcgm_exporter_help(language));
+      return kFine;
+    }
+    if (asks_for_version(words)) {
+      words = {"--version"};
+    } else {
+      auto ours = words_of_dcgm_exporter(words, language);
+      if (!ours) return finish(std::unexpected(ours.error()), language);
+      words = *std::move(ours);
+    }
+  }
   if (!words.empty() && words.front() == kPartCommand) {
     return finish(run_part({words.begin() + 1, words.end()}), Language::kEn);
   }

@@ -61,8 +61,8 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
   options.host_names = config.host_names;
   options.recorder_path = path;
   options.clock = *std::move(clock);
-  options.names = config.names;
-  options.exporter.processes_a_gpu = config.processes_a_gpu;
+  options.metrics = {.names = config.names, .gpus = config.served_gpus};
+  options.exporter = exporter_options(config);
   options.exporter.counters = std::move(counters->counters);
   options.note = "replay of " + base::clean_text(path, kShownPathBytes);
   const sigset_t signals = block_stop_signals();

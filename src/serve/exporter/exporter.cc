@@ -78,7 +78,7 @@ Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 void Encoder::encode(const view::View& view, const Wish& wish, Exposition& out) {
   const std::uint64_t changes = view::device_changes(view);
   if (state_->planned_changes != changes) {
-    state_->plan = make_plan(view, state_->options.hostname, state_->options.counters.labels);
+    state_->plan = make_plan(view, state_->options);
     state_->last_good = {};
     state_->planned_changes = changes;
   }

@@ -42,8 +42,12 @@ struct Windows {
   std::int64_t xids_ns = 300'000'000'000;
 };
 
+// How a GPU's model is written in DCGM's label modelName: as the driver has it, or "NVIDIA-H200".
+enum class ModelName : std::uint8_t { kPlain, kDashes };
+
 struct Options {
-  std::string hostname;  // of DCGM's label Hostname
+  std::string hostname;  // of DCGM's label Hostname; empty: no such label
+  ModelName model_name = ModelName::kPlain;
   // Processes of a GPU that get samples of their own, by memory; the others are summed up. 0: pids
   // appear nowhere.
   std::size_t processes_a_gpu = 16;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "serve/exporter/exporter.h"
 #include "serve/exporter/exposition.h"
 
 namespace everywatt::exporter {
@@ -50,7 +51,7 @@ std::string gpu_labels(const View& view, const Device& device) {
 
 // Names, order and cases as DCGM's exporter writes them: a MIG instance shows its GPU's identity.
 std::string dcgm_labels(const View& view, const Device& device, const Device& gpu,
-                        const std::string& hostname, std::span<const ConstantLabel> constants) {
+                        const Options& options) {
   std::string labels;
   append_label(labels, "gpu", fmt::format("{}", gpu.index));
   append_label(labels, "UUID", gpu.uuid);
@@ -58,14 +59,16 @@ std::string dcgm_labels(const View& view, const Device& device, const Device& gp
   const std::string minor = number_text(view, gpu.slot, MetricId::gpu_minor_number);
   append_label(labels, "device",
                minor.empty() ? fmt::format("nvidia{}", gpu.index) : fmt::format("nvidia{}", minor));
-  append_label(labels, "modelName", gpu.name);
+  std::string model = gpu.name;
+  if (options.model_name == ModelName::kDashes) std::ranges::replace(model, ' ', '-');
+  append_label(labels, "modelName", model);
   if (device.is_mig()) {
     append_label(labels, "GPU_I_PROFILE", view.text(device.slot, MetricId::gpu_mig_profile));
     append_label(labels, "GPU_I_ID",
                  number_text(view, device.slot, MetricId::gpu_mig_gpu_instance));
   }
-  append_label(labels, "Hostname", hostname);
-  for (const ConstantLabel& label : constants) {
+  append_label(labels, "Hostname", options.hostname);
+  for (const ConstantLabel& label : options.counters.labels) {
     append_label(labels, label.name, constant_text(view, gpu.slot, label.metric));
   }
   return labels;
@@ -106,14 +109,14 @@ bool is_nameless(const Device& device) {
 }
 
 Target make_target(const View& view, const Device& device, const std::vector<Device>& gpus,
-                   const std::string& hostname, std::span<const ConstantLabel> constants) {
+                   const Options& options) {
   Target target;
   target.device = device;
   if (device.scope == Scope::kGpu) {
     const auto gpu = std::ranges::find(gpus, device.parent.value_or(device.slot), &Device::slot);
     target.labels = gpu_labels(view, device);
     if (gpu != gpus.end()) {
-      target.dcgm_labels = dcgm_labels(view, device, *gpu, hostname, constants);
+      target.dcgm_labels = dcgm_labels(view, device, *gpu, options);
     }
   } else {
     target.labels = other_labels(device);
@@ -129,14 +132,13 @@ Target make_target(const View& view, const Device& device, const std::vector<Dev
 
 }  // namespace
 
-Plan make_plan(const View& view, const std::string& hostname,
-               std::span<const ConstantLabel> labels) {
+Plan make_plan(const View& view, const Options& options) {
   Plan plan;
   const std::vector<Device> gpus = view::gpus(view);
   for (unsigned scope = 0; scope < catalog::kScopeCount; ++scope) {
     for (const Device& device : view::devices(view, static_cast<Scope>(scope))) {
       if (device.status == view::DeviceStatus::kGone || is_nameless(device)) continue;
-      Target target = make_target(view, device, gpus, hostname, labels);
+      Target target = make_target(view, device, gpus, options);
       if (is_told_apart(plan, target)) plan.targets.push_back(std::move(target));
     }
   }

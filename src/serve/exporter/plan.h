@@ -35,8 +35,7 @@ struct Plan {
 };
 std::string make_info_labels(const view::View& view, const Target& target);
 std::vector<std::string> make_link_labels(const view::View& view, const Target& target);
-// `labels`: constants beside the identity in dcgm_labels.
-Plan make_plan(const view::View& view, const std::string& hostname,
-               std::span<const ConstantLabel> labels);
+struct Options;
+Plan make_plan(const view::View& view, const Options& options);
 
 }  // namespace everywatt::exporter

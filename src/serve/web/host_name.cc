@@ -45,7 +45,7 @@ bool is_allowed_host(std::string_view host, std::span<const std::string> names) 
   const std::string name = base::to_lower(without_dot(host));
   if (name == "localhost") return true;
   return !name.empty() && std::ranges::any_of(names, [&name](const std::string& known) {
-    return base::to_lower(without_dot(known)) == name;
+    return known == "*" || base::to_lower(without_dot(known)) == name;
   });
 }
 

@@ -57,6 +57,16 @@ base::Status add_gpus(std::string_view text, const view::View* view,
   return {};
 }
 
+// None of them there is not the same as none asked for.
+void add_default_gpus(const std::vector<std::string>& gpus, const view::View* view,
+                      std::vector<std::uint32_t>& slots) {
+  constexpr std::uint32_t kNoSlot = 0xffff'ffff;
+  for (const std::string& gpu : gpus) {
+    static_cast<void>(add_gpus(gpu, view, slots));
+  }
+  if (!gpus.empty() && slots.empty()) slots.push_back(kNoSlot);
+}
+
 }  // namespace
 
 std::string MetricsQuery::key() const {
@@ -66,7 +76,7 @@ std::string MetricsQuery::key() const {
 
 // A list in a scraper's configuration comes as one parameter an entry.
 base::Result<MetricsQuery> parse_metrics_query(const Target& target, std::string_view accept,
-                                               exporter::NameSets default_names,
+                                               const MetricsDefaults& defaults,
                                                const view::View* view) {
   MetricsQuery query{.wish = {.names = 0}, .metrics = {}, .format = format_for(accept)};
   for (const Parameter& parameter : target.parameters) {
@@ -84,7 +94,8 @@ base::Result<MetricsQuery> parse_metrics_query(const Target& target, std::string
     }
     if (!status) return std::unexpected(status.error());
   }
-  if (query.wish.names == 0) query.wish.names = default_names;
+  if (query.wish.names == 0) query.wish.names = defaults.names;
+  if (query.wish.gpus.empty()) add_default_gpus(defaults.gpus, view, query.wish.gpus);
   return query;
 }
 

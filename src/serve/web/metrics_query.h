@@ -23,10 +23,16 @@ struct MetricsQuery {
   std::string key() const;
 };
 
+// What a scrape gets that does not say.
+struct MetricsDefaults {
+  exporter::NameSets names = exporter::kDefaultNames;
+  std::vector<std::string> gpus = {};  // as in ?gpu=; those that are not there now are left out
+};
+
 // `view` null: there is no recorder, and no GPU is known. kInvalidArgument, kNotFound: an unknown
 // parameter, names or a GPU that do not exist, a metric that no name can be.
 base::Result<MetricsQuery> parse_metrics_query(const Target& target, std::string_view accept,
-                                               exporter::NameSets default_names,
+                                               const MetricsDefaults& defaults,
                                                const view::View* view);
 
 }  // namespace everywatt::web

@@ -104,7 +104,7 @@ Response Router::answer_path(const Target& target, const Request& request) {
 
 Response Router::answer_metrics(const Target& target, const Request& request) {
   const view::View* view = live_.get();
-  const auto query = parse_metrics_query(target, request.accept, options_.names, view);
+  const auto query = parse_metrics_query(target, request.accept, options_.metrics, view);
   if (!query) return text_response(400, in_one_line(query.error()));
   const auto make = [&](std::string& text) { write_metrics(view, *query, text); };
   Response response;

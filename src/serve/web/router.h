@@ -18,7 +18,7 @@ namespace everywatt::web {
 
 struct RouterOptions {
   view::Options view;
-  exporter::NameSets names = exporter::kDefaultNames;
+  MetricsDefaults metrics = {};
   std::vector<std::string> host_names = {};
   std::string note = {};
   // exporter::Encoder::encode().

@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<Server>> Server::open(Options options) {
       RouterOptions{.view = {.recorder_path = std::move(options.recorder_path),
                              .identities_path = std::move(options.identities_path),
                              .clock = std::move(options.clock)},
-                    .names = options.names,
+                    .metrics = std::move(options.metrics),
                     .host_names = std::move(options.host_names),
                     .note = std::move(options.note),
                     .encode = {}},

@@ -13,6 +13,7 @@
 #include "serve/exporter/exporter.h"
 #include "serve/web/connections.h"
 #include "serve/web/journal.h"
+#include "serve/web/metrics_query.h"
 
 namespace everywatt::web {
 
@@ -32,7 +33,7 @@ struct Options {
   // What `now` means, as in view::Options. Unlike there, empty is base::boottime_ns.
   base::Clock clock = {};
 
-  exporter::NameSets names = exporter::kDefaultNames;
+  MetricsDefaults metrics = {};
   exporter::Options exporter = {};
   // Where marks come from and go to; both or none.
   JournalOptions journal = {};
