@@ -69,7 +69,10 @@ void append_xid_labels(std::uint64_t code, Exposition& out) {
   out.label("err_msg", code == 0 ? "No Error" : catalog::xid_text(code, catalog::Lang::kEn));
 }
 
-void append_readings(const View& view, const Plan& plan, MetricId id, Exposition& out) {
+}  // namespace
+
+void append_readings(const View& view, const Plan& plan, MetricId id, std::string Target::* labels,
+                     Exposition& out) {
   for (const Target& target : plan.targets) {
     if (target.device.scope != Scope::kGpu || target.dcgm_labels.empty()) continue;
     const auto reading = read_one(view, target, id);
@@ -77,20 +80,18 @@ void append_readings(const View& view, const Plan& plan, MetricId id, Exposition
     if (!std::isfinite(catalog::as_double(id, *reading) * catalog::metric(id).dcgm_scale)) {
       continue;
     }
-    out.sample().labels(target.dcgm_labels);
+    out.sample().labels(target.*labels);
     if (id == MetricId::gpu_last_xid) append_xid_labels(reading->u64(), out);
     out.number(value_text(id, *reading));
   }
 }
-
-}  // namespace
 
 void append_dcgm(const View& view, const Plan& plan, const Options& options, Exposition& out) {
   for (const Counter& family : options.counters.families) {
     out.begin_family(family.name, family.type, family.help);
     switch (family.computed) {
       case Computed::kNo:
-        append_readings(view, plan, family.metric, out);
+        append_readings(view, plan, family.metric, &Target::dcgm_labels, out);
         break;
       case Computed::kClockEvents:
         append_clock_events_count(view, plan, options.windows.clock_events_ns, out);

@@ -23,6 +23,9 @@ void append_dcgm_legacy(const view::View& view, const Plan& plan, Exposition& ou
 void append_self(const view::View& view, const Plan& plan, std::span<const Family> families,
                  view::LastGood& last_good, Exposition& out);
 
+// The samples of one metric in DCGM's units, under either kind of labels.
+void append_readings(const view::View& view, const Plan& plan, catalog::MetricId id,
+                     std::string Target::* labels, Exposition& out);
 // The pieces of append_dcgm(): what DCGM's exporter works out over a window.
 void append_clock_events_count(const view::View& view, const Plan& plan, std::int64_t window_ns,
                                Exposition& out);
