@@ -292,14 +292,4 @@ std::string dcgm_exporter_help(Language language) {
   return text;
 }
 
-std::string dcgm_exporter_markdown() {
-  std::string text = "| flag | environment | here |\n|---|---|---|\n";
-  for (const Flag& flag : kFlags) {
-    const std::string key = flag.key.empty() ? "" : fmt::format(" (`{}`)", flag.key);
-    text +=
-        fmt::format("| `{}` | `{}` | {}{} |\n", long_and_short(flag), flag.variable, flag.en, key);
-  }
-  return text;
-}
-
 }  // namespace everywatt::app

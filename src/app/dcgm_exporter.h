@@ -34,8 +34,7 @@ base::Result<DcgmExporterStart> translate_dcgm_exporter(const std::vector<std::s
                                                         const DcgmExporterWorld& world,
                                                         Language language);
 
-// Each flag with what it does here: lines for --help, rows of a table for the documentation.
+// Each flag with what it does here.
 std::string dcgm_exporter_help(Language language);
-std::string dcgm_exporter_markdown();
 
 }  // namespace everywatt::app
