@@ -62,5 +62,6 @@ check wiring wiring
 check tidy tidy
 check docs tools/check_docs.sh
 check faults tools/faults_table.py --check
+check dashboards deploy/grafana/source/build.py --check
 
 ((!${#failed[@]})) || die 1 "lint failed: ${failed[*]}"
