@@ -55,10 +55,13 @@ std::string encode_header(std::string_view text) {
                         std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; }) &&
                         text.find("=?") == std::string_view::npos;
   if (is_plain) return std::string(text);
-  constexpr std::size_t kWordBytes = 45;  // 60 of base64, 12 around them
+  // 60 of base64 and 12 around them; before the first stands the header's name, and a line with
+  // such words has at most 76 characters.
+  constexpr std::size_t kWordBytes = 45;
+  constexpr std::size_t kFirstWordBytes = 39;
   std::string header;
   while (!text.empty()) {
-    std::size_t size = std::min(kWordBytes, text.size());
+    std::size_t size = std::min(header.empty() ? kFirstWordBytes : kWordBytes, text.size());
     while (size < text.size() && size > 1 &&
            (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
       --size;

@@ -75,7 +75,7 @@ void expect_within(const std::vector<Part>& parts, const Limits& limits) {
 
 TEST(Split, PutsEveryAlertIntoExactlyOnePlace) {
   for (const Case& each : kCases) {
-    for (const std::size_t count : {1, 2, 5, 17, 36, 90, 500, 3000}) {
+    for (const std::size_t count : {1, 2, 5, 17, 90, 400}) {
       for (const std::size_t bytes : {0, 120, 1900}) {
         const Notification notification = storm(count, bytes);
         const auto parts =
@@ -140,8 +140,8 @@ TEST(Split, CountsNamesUpToItsRoom) {
 TEST(Split, KeepsEveryBodyOfEveryRobotWithinItsLimit) {
   std::minstd_rand random(7);
   const std::string_view odd[] = {"\"", "\\", "显卡", "<", "&", "*", "_", "\xf0\x9f\x94\xa5", "a"};
-  for (int round = 0; round < 40; ++round) {
-    Notification notification = storm(1 + random() % 600, 0);
+  for (int round = 0; round < 8; ++round) {
+    Notification notification = storm(round == 0 ? 500 : 1 + random() % 60, 0);
     notification.external_url = "http://" + std::string(random() % 300, 'x');
     for (Alert& alert : notification.alerts) {
       std::string text;
