@@ -12,6 +12,7 @@
 #include "serve/web/gpus_json.h"
 #include "serve/web/host_name.h"
 #include "serve/web/page_files.h"
+#include "serve/web/receiver.h"
 #include "serve/web/series_json.h"
 
 namespace everywatt::web {
@@ -83,7 +84,11 @@ Response Router::answer(const Request& request) {
         421, "this Host is neither an address nor a configured name (serve.host_names)");
   }
   // Before what is asked for, which CONNECT and OPTIONS write in ways of their own.
-  if (request.method == Method::kOther || request.method == Method::kPost) return not_allowed();
+  if (request.method == Method::kOther) return not_allowed();
+  if (target && answer_channel_ && target->path.starts_with(kReceiverPath)) {
+    return answer_channel_(std::string_view(target->path).substr(kReceiverPath.size()), request);
+  }
+  if (request.method == Method::kPost) return not_allowed();
   if (!target) return text_response(400, target.error().message);
   return answer_path(*target, request);
 }
@@ -134,7 +139,8 @@ void Router::write_metrics(const view::View* view, const MetricsQuery& query, st
     out.begin_family("everywatt_recorder_readable", "gauge",
                      "1: the server reads the recorder file.");
     out.sample().value(std::uint64_t{view != nullptr ? 1U : 0U});
-    if (append_more_) append_more_(out);
+    for (const AppendMetrics& append : append_more_)
+      append(out);
   }
   if (!options_.note.empty()) out.remark(options_.note);
   out.end();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,10 @@ class Router {
   Response answer(const Request& request);
   // What /metrics says beside the recorder, of the server itself: whole families.
   using AppendMetrics = std::function<void(exporter::Exposition&)>;
-  void set_more_metrics(AppendMetrics append) { append_more_ = std::move(append); }
+  void add_more_metrics(AppendMetrics append) { append_more_.push_back(std::move(append)); }
+  // Who answers to requests for kReceiverPath + CHANNEL; without one there is no such path.
+  using AnswerChannel = std::function<Response(std::string_view channel, const Request&)>;
+  void set_receiver(AnswerChannel answer) { answer_channel_ = std::move(answer); }
 
  private:
   Response answer_path(const Target& target, const Request& request);
@@ -45,7 +49,8 @@ class Router {
   Response answer_alive() const;
 
   RouterOptions options_;
-  AppendMetrics append_more_ = {};
+  std::vector<AppendMetrics> append_more_ = {};
+  AnswerChannel answer_channel_ = {};
   LiveView live_;
   TickReader ticks_;
   BodyCache cache_;

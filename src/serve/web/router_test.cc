@@ -185,7 +185,7 @@ TEST_F(RouterTest, ReadyThoughDrainedAndSaysSo) {
 }
 
 TEST_F(RouterTest, MoreMetricsAreTheServersOwn) {
-  router_->set_more_metrics([](exporter::Exposition& out) {
+  router_->add_more_metrics([](exporter::Exposition& out) {
     out.begin_family("more", "gauge", "More.");
     out.sample().value(std::uint64_t{7});
   });

@@ -24,11 +24,24 @@ struct Server::State {
     auto opened = Journal::open(std::move(options));
     if (!opened) return std::unexpected(opened.error());
     journal = *std::move(opened);
-    router.set_more_metrics([this](exporter::Exposition& out) { journal->append_counts(out); });
+    router.add_more_metrics([this](exporter::Exposition& out) { journal->append_counts(out); });
     return connections->watch(journal->socket(), Readiness::kToRead, [this] {
       journal->receive();
       return Watching::kGoOn;
     });
+  }
+
+  base::Status take_notifications(ReceiverOptions options) {
+    receiver = std::make_unique<Receiver>(
+        std::move(options),
+        [this](int descriptor, Readiness readiness, std::function<Watching()> act) {
+          return connections->watch(descriptor, readiness, std::move(act));
+        });
+    router.add_more_metrics([this](exporter::Exposition& out) { receiver->append_metrics(out); });
+    router.set_receiver([this](std::string_view channel, const Request& request) {
+      return receiver->answer(channel, request);
+    });
+    return receiver->start();
   }
 
   exporter::Encoder encoder;
@@ -36,6 +49,8 @@ struct Server::State {
   SocketAddress address;
   std::unique_ptr<Journal> journal;  // null: no marks are taken
   std::unique_ptr<Connections> connections;
+  // Holds answers that connections wait for: it goes before them.
+  std::unique_ptr<Receiver> receiver;  // null: nothing is sent
 };
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -68,6 +83,11 @@ base::Result<std::unique_ptr<Server>> Server::open(Options options) {
     // Without it all else goes on.
     if (auto taken = state->take_marks(std::move(options.journal)); !taken) {
       base::log(base::LogLevel::kWarning, "no marks are taken: " + taken.error().message);
+    }
+  }
+  if (options.receiver) {
+    if (auto taken = state->take_notifications(*std::move(options.receiver)); !taken) {
+      base::log(base::LogLevel::kWarning, "no notifications are taken: " + taken.error().message);
     }
   }
   return std::unique_ptr<Server>(new Server(std::move(state)));

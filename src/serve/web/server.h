@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "serve/web/connections.h"
 #include "serve/web/journal.h"
 #include "serve/web/metrics_query.h"
+#include "serve/web/receiver.h"
 
 namespace everywatt::web {
 
@@ -37,6 +39,8 @@ struct Options {
   exporter::Options exporter = {};
   // Where marks come from and go to; both or none.
   JournalOptions journal = {};
+  // For what is sent to other machines; nothing: nothing is.
+  std::optional<ReceiverOptions> receiver = {};
   // What every page and answer says it shows when not live: "replay of FILE"; "demo". Empty: live.
   std::string note = {};
 };
