@@ -9,6 +9,7 @@
 
 #include "app/commands.h"
 #include "app/counters_choice.h"
+#include "app/courier_needs.h"
 #include "app/demo.h"
 #include "app/inherited.h"
 #include "app/listener.h"
@@ -64,8 +65,31 @@ void use_demo(const Demo& demo, SupervisorOptions& options) {
   options.note = fmt::format("demo: {}", fmt::join(demo.traces, ", "));
 }
 
-// For orders and marks: without them all else goes on. A demo's marks go with it.
-void open_doors(const Config& config, const std::string& demo_folder, SupervisorOptions& options) {
+// A demo's lasting files go with it.
+std::string find_data_folder(const Config& config, const std::string& demo_folder) {
+  if (config.data_folder.empty() && !demo_folder.empty()) return demo_folder + "/data";
+  return choose_data_folder(data_folder_sources(config.data_folder));
+}
+
+// What is to be sent waits on the disk; without a place for it nothing is sent, and all else goes
+// on.
+void prepare_courier(const std::string& data_folder, SupervisorOptions& options) {
+  if (!needs_courier(options.config)) return;
+  auto environment = take_secret_variables(options.config);
+  auto spool = open_spool_folder(data_folder);
+  if (spool) {
+    options.courier.emplace(
+        CourierNeeds{.spool = *std::move(spool), .environment = std::move(environment)});
+    return;
+  }
+  const base::Error& error = spool.error();
+  base::log(base::LogLevel::kError,
+            fmt::format("nothing is sent, for want of a place for what waits: {}{}{}",
+                        error.message, error.hint.empty() ? "" : "; ", error.hint));
+}
+
+// For orders and marks: without them all else goes on.
+void open_doors(const std::string& data_folder, SupervisorOptions& options) {
   auto control = ControlSocket::open(options.folder.path);
   if (control) {
     options.control.emplace(*std::move(control));
@@ -73,8 +97,6 @@ void open_doors(const Config& config, const std::string& demo_folder, Supervisor
     base::log(base::LogLevel::kWarning,
               fmt::format("no drain and resume: {}", control.error().message));
   }
-  std::string data_folder = choose_data_folder(data_folder_sources(config.data_folder));
-  if (config.data_folder.empty() && !demo_folder.empty()) data_folder = demo_folder + "/data";
   auto marks = Marks::open(options.folder, data_folder);
   if (marks) {
     options.marks.emplace(*std::move(marks));
@@ -150,7 +172,10 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   if (!options.folder.warning.empty()) {
     base::log(base::LogLevel::kWarning, options.folder.warning);
   }
-  open_doors(config, source == GpuSource::kDemo ? demo_path : "", options);
+  const std::string data_folder =
+      find_data_folder(config, source == GpuSource::kDemo ? demo_path : "");
+  open_doors(data_folder, options);
+  prepare_courier(data_folder, options);
   auto supervisor = Supervisor::open(std::move(options));
   if (!supervisor) return std::unexpected(supervisor.error());
   return (*supervisor)->run();

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "app/config_key.h"
+#include "app/config_tables.h"
 #include "app/messages.h"
 #include "base/check.h"
 #include "base/file.h"
@@ -15,8 +16,15 @@
 namespace everywatt::app {
 namespace {
 
+std::string home_config_path() {
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? std::string{} : std::string(home) + "/.config/everywatt/everywatt.toml";
+}
+
+}  // namespace
+
 // Wraps at blanks. Chinese has none, and its lines stay whole: a terminal breaks them anywhere.
-std::string comment(std::string_view text) {
+std::string format_comment(std::string_view text) {
   constexpr std::size_t kWidth = 96;
   std::string out;
   std::string line = "#";
@@ -32,18 +40,12 @@ std::string comment(std::string_view text) {
 }
 
 std::string describe_bounds(const ConfigKey& key, Language language) {
-  if (!key.words.empty()) return comment(say(language, Message::config_words_comment, key.words));
+  if (!key.words.empty())
+    return format_comment(say(language, Message::config_words_comment, key.words));
   if (key.high == 0) return {};
-  return comment(
+  return format_comment(
       say(language, Message::config_bounds_comment, key.floor > 0 ? key.floor : key.low, key.high));
 }
-
-std::string home_config_path() {
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? std::string{} : std::string(home) + "/.config/everywatt/everywatt.toml";
-}
-
-}  // namespace
 
 Config default_config() {
   ConfigReading reading;
@@ -85,11 +87,12 @@ base::Result<ConfigReading> read_config(const std::string& path,
   for (const std::string& setting : settings) {
     read_setting(setting, language, reading);
   }
+  check_tables(language, reading);
   return reading;
 }
 
 std::string format_default_config(Language language) {
-  std::string out = comment(text(language, Message::config_file_head));
+  std::string out = format_comment(text(language, Message::config_file_head));
   std::string_view section;
   for (const ConfigKey& key : config_keys()) {
     const std::size_t dot = key.name.find('.');
@@ -97,13 +100,13 @@ std::string format_default_config(Language language) {
       section = key.name.substr(0, dot);
       out += fmt::format("\n[{}]\n", section);
     }
-    out += '\n' + comment(language == Language::kZh ? key.zh : key.en);
+    out += '\n' + format_comment(language == Language::kZh ? key.zh : key.en);
     out += describe_bounds(key, language);
     out += fmt::format("#{} = {}\n", key.name.substr(dot + 1), key.fallback);
   }
-  out += "\n[groups]\n\n" + comment(text(language, Message::config_groups_comment));
+  out += "\n[groups]\n\n" + format_comment(text(language, Message::config_groups_comment));
   out += "#training = [\"0\", \"1\"]\n";
-  return out;
+  return out + format_default_tables(language);
 }
 
 base::Result<ListenAddress> parse_listen(std::string_view text) {

@@ -13,6 +13,8 @@
 #include "device/host/command.h"
 #include "record/sampler/sampler.h"
 #include "serve/exporter/exporter.h"
+#include "serve/notify/channel_options.h"
+#include "serve/remote_write/options.h"
 
 namespace everywatt::app {
 
@@ -56,6 +58,9 @@ struct Config {
   base::LogLevel log_level{};
   std::map<std::string, std::vector<std::string>> groups;  // @name -> GPUs
 
+  std::vector<notify::ChannelOptions> channels;      // [notify.NAME]
+  std::vector<remote_write::Options> remote_writes;  // [remote_write.NAME]
+
   // What was set, in order, as "key = value" lines: how one process of ours tells another.
   std::string settings;
 };
@@ -66,6 +71,8 @@ struct ConfigReading {
   Config config;
   std::vector<std::string> faults;
   std::vector<std::string> notes;
+  // Where each table of a name was first seen: "notify.ops" -> "FILE:LINE: ".
+  std::map<std::string, std::string> table_places = {};
 };
 
 Config default_config();

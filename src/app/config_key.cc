@@ -183,9 +183,7 @@ void complain_type(const ConfigKey& key, const std::string& where, Language lang
   reading.faults.push_back(where + say(language, expected_type(key.type), key.name));
 }
 
-namespace {
-
-// The last one holds, and TOML takes each key but once.
+// TOML takes each key but once.
 void put_setting(std::string& settings, std::string_view key, const std::string& value) {
   const std::string begin = fmt::format("{} = ", key);
   for (std::size_t at = 0; at < settings.size(); at = settings.find('\n', at) + 1) {
@@ -196,10 +194,14 @@ void put_setting(std::string& settings, std::string_view key, const std::string&
   settings += fmt::format("{}{}\n", begin, value);
 }
 
-}  // namespace
-
 void apply_value(const ConfigKey& key, ConfigValue value, const std::string& where,
                  Language language, ConfigReading& reading) {
+  apply_value_by(key, std::move(value), where, language, reading, key.apply);
+}
+
+void apply_value_by(const ConfigKey& key, ConfigValue value, const std::string& where,
+                    Language language, ConfigReading& reading,
+                    const std::function<base::Status(Config&, const ConfigValue&)>& apply) {
   const auto fault = [&](const std::string& line) { reading.faults.push_back(where + line); };
   if (!has_type(key, value)) return complain_type(key, where, language, reading);
   if (is_number(key.type)) {
@@ -220,7 +222,7 @@ void apply_value(const ConfigKey& key, ConfigValue value, const std::string& whe
       return fault(say(language, Message::config_word, key.name, word, key.words));
     }
   }
-  if (const base::Status applied = key.apply(reading.config, value); !applied) {
+  if (const base::Status applied = apply(reading.config, value); !applied) {
     return fault(fmt::format("{}: {}", key.name, translate(applied.error().message, language)));
   }
   put_setting(reading.config.settings, key.name, format_value(value));

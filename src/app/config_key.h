@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +43,23 @@ const ConfigKey* find_config_key(std::string_view name);
 void apply_value(const ConfigKey& key, ConfigValue value, const std::string& where,
                  Language language, ConfigReading& reading);
 
+// The same with another effect than the key's own.
+void apply_value_by(const ConfigKey& key, ConfigValue value, const std::string& where,
+                    Language language, ConfigReading& reading,
+                    const std::function<base::Status(Config&, const ConfigValue&)>& apply);
+
 // That its value is of another type than the key's.
 void complain_type(const ConfigKey& key, const std::string& where, Language language,
                    ConfigReading& reading);
 
 // As TOML writes it.
 std::string format_value(const ConfigValue& value);
+
+// Puts `key = value` among the settings that the other processes get: the last one holds.
+void put_setting(std::string& settings, std::string_view key, const std::string& value);
+
+// For the default file: a text as lines of a comment, and what a key's value may be.
+std::string format_comment(std::string_view text);
+std::string describe_bounds(const ConfigKey& key, Language language);
 
 }  // namespace everywatt::app

@@ -37,6 +37,7 @@ struct Misparse {};
 
 #include "app/config.h"
 #include "app/config_key.h"
+#include "app/config_tables.h"
 #include "app/messages.h"
 #include "app/translation.h"
 #include "base/check.h"
@@ -101,25 +102,31 @@ std::optional<ConfigValue> value_of(const toml::node& node) {
   return std::nullopt;
 }
 
+// A table is sorted by name; people read a file from its top.
+std::vector<std::pair<toml::key, const toml::node*>> in_file_order(const toml::table& table) {
+  std::vector<std::pair<toml::key, const toml::node*>> entries;
+  for (const auto& [key, node] : table) {
+    entries.emplace_back(key, &node);
+  }
+  std::ranges::stable_sort(entries, {},
+                           [](const auto& entry) { return entry.first.source().begin.line; });
+  return entries;
+}
+
 class Walk {
  public:
   Walk(std::string name, Language language, ConfigReading& reading)
       : name_(std::move(name)), language_(language), reading_(reading) {}
 
   void take(const toml::table& table, const std::string& prefix) {
-    // A table is sorted by name; people read a file from its top.
-    std::vector<std::pair<toml::key, const toml::node*>> entries;
-    for (const auto& [key, node] : table) {
-      entries.emplace_back(key, &node);
-    }
-    std::ranges::stable_sort(entries, {},
-                             [](const auto& entry) { return entry.first.source().begin.line; });
-    for (const auto& [key, entry] : entries) {
+    for (const auto& [key, entry] : in_file_order(table)) {
       const toml::node& node = *entry;
       const std::string name = prefix + std::string(key.str());
       const std::string where = fmt::format("{}:{}: ", name_, key.source().begin.line);
       if (prefix == "groups.") {
         take_group(std::string(key.str()), node, where);
+      } else if (const TableKind* kind = kind_of_prefix(prefix)) {
+        take_table(*kind, std::string(key.str()), node, where);
       } else if (const ConfigKey* known = find_config_key(name)) {
         take_value(*known, node, where);
       } else if (const std::string_view first = first_key_of(name); first.empty()) {
@@ -136,6 +143,8 @@ class Walk {
   // The first key of a section; "" when there is none of that name.
   static std::string_view first_key_of(const std::string& section) {
     if (section == "groups") return "groups.training";
+    if (section == "notify") return "notify.ops.type";
+    if (section == "remote_write") return "remote_write.central.url";
     for (const ConfigKey& key : config_keys()) {
       if (key.name.starts_with(section + ".")) return key.name;
     }
@@ -160,13 +169,82 @@ class Walk {
     reading_.config.groups[group] = std::get<std::vector<std::string>>(*value);
   }
 
-  void complain_unknown(const std::string& name, const std::string& where) {
-    std::vector<std::string_view> known;
-    for (const ConfigKey& key : config_keys()) {
-      known.push_back(key.name);
+  static const TableKind* kind_of_prefix(std::string_view prefix) {
+    return prefix.empty() ? nullptr : find_table_kind(prefix.substr(0, prefix.size() - 1));
+  }
+
+  // One that a user has named.
+  void take_table(const TableKind& kind, const std::string& table, const toml::node& node,
+                  const std::string& where) {
+    const std::string name = fmt::format("{}.{}", kind.section, table);
+    if (!is_table_name(table)) {
+      reading_.faults.push_back(where + say(language_, Message::config_table_name, name));
+      return;
     }
+    if (!node.is_table()) {
+      const std::string first = fmt::format("{}.{}", name, kind.keys.front().key.name);
+      reading_.faults.push_back(where + say(language_, Message::config_is_section, name, first));
+      return;
+    }
+    reading_.table_places.try_emplace(name, where);
+    for (const auto& [key, value] : in_file_order(*node.as_table())) {
+      const std::string place = fmt::format("{}:{}: ", name_, key.source().begin.line);
+      const auto known = std::ranges::find(kind.keys, key.str(),
+                                           [](const TableKey& each) { return each.key.name; });
+      if (known == kind.keys.end()) {
+        complain_unknown(fmt::format("{}.{}", name, key.str()), place, names_of_keys(kind, name));
+      } else if (key.str() == kind.names_key && value->is_table()) {
+        take_names(kind, table, *value->as_table());
+      } else if (auto typed = value_of(*value)) {
+        apply_table_value(kind, table, *known, *std::move(typed), place, language_, reading_);
+      } else {
+        const std::string full = fmt::format("{}.{}", name, key.str());
+        ConfigKey named = known->key;
+        named.name = full;
+        complain_type(named, place, language_, reading_);
+      }
+    }
+  }
+
+  void take_names(const TableKind& kind, const std::string& table, const toml::table& names) {
+    for (const auto& [key, value] : in_file_order(names)) {
+      const std::string full =
+          fmt::format("{}.{}.{}.{}", kind.section, table, kind.names_key, key.str());
+      const std::string place = fmt::format("{}:{}: ", name_, key.source().begin.line);
+      const auto text = value->value_exact<std::string>();
+      const bool is_plain = std::ranges::all_of(key.str(), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+      });
+      if (!is_plain || key.str().empty()) {
+        reading_.faults.push_back(place + say(language_, Message::config_label_name, full));
+      } else if (!text) {
+        reading_.faults.push_back(place + say(language_, Message::config_wants_text, full));
+      } else {
+        apply_table_name(kind, table, key.str(), *text, reading_);
+      }
+    }
+  }
+
+  static std::vector<std::string> names_of_keys(const TableKind& kind, const std::string& table) {
+    std::vector<std::string> names;
+    for (const TableKey& each : kind.keys) {
+      names.push_back(fmt::format("{}.{}", table, each.key.name));
+    }
+    return names;
+  }
+
+  void complain_unknown(const std::string& name, const std::string& where) {
+    std::vector<std::string> known;
+    for (const ConfigKey& key : config_keys()) {
+      known.emplace_back(key.name);
+    }
+    complain_unknown(name, where, known);
+  }
+
+  void complain_unknown(const std::string& name, const std::string& where,
+                        const std::vector<std::string>& known) {
     std::string line = say(language_, Message::config_unknown_key, name);
-    if (const auto near = base::nearest(name, known)) {
+    if (const auto near = base::nearest(name, {known.begin(), known.end()})) {
       line += say(language_, Message::did_you_mean, *near);
     }
     reading_.faults.push_back(where + line);
@@ -236,6 +314,9 @@ void read_setting(std::string_view setting, Language language, ConfigReading& re
       cut(reading.faults[i]);
     for (std::size_t i = notes_before; i < reading.notes.size(); ++i)
       cut(reading.notes[i]);
+    for (auto& [table, place] : reading.table_places) {
+      if (place.starts_with("--set:1")) cut(place);
+    }
   } else {
     reading.faults.push_back(say(language, Message::config_not_a_setting, setting));
   }

@@ -2,29 +2,25 @@
 #include "app/part.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
-#include <csignal>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <stop_token>
-#include <thread>
 
 #include "app/child.h"
-#include "app/counters_choice.h"
+#include "app/courier.h"
+#include "app/courier_needs.h"
 #include "app/gpu_bus.h"
 #include "app/own_reading.h"
+#include "app/part_work.h"
 #include "app/rights.h"
 #include "app/rights_filter.h"
 #include "app/run_folder.h"
+#include "app/served_exporter.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -37,7 +33,6 @@ namespace everywatt::app {
 namespace {
 
 constexpr int kSettingsFd = kFirstChildFd;
-constexpr int kHeartbeatMs = 500;
 
 // Once: nobody needs the descriptor any more.
 base::Result<Config> read_settings() {
@@ -52,37 +47,6 @@ base::Result<Config> read_settings() {
   }
   base::set_log_level(reading.config.log_level);
   return reading.config;
-}
-
-// Runs `work` on a thread of its own until SIGTERM or until it ends by itself, which is an error;
-// meanwhile says in `slot` that this process lives.
-base::Result<ExitCode> work_until_stopped(
-    recorder::PartSlot* slot, const std::function<base::Status(const std::stop_token&)>& work) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  // Before the thread starts, which inherits it.
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  base::UniqueFd stop_fd(::signalfd(-1, &signals, SFD_CLOEXEC));
-  base::UniqueFd ended_fd(::eventfd(0, EFD_CLOEXEC));
-  if (!stop_fd.is_open() || !ended_fd.is_open()) return base::fail_errno("wait for", "signals");
-  base::Status outcome;
-  std::jthread worker([&](const std::stop_token& stop) {
-    outcome = work(stop);
-    ::eventfd_write(ended_fd.get(), 1);
-  });
-  pollfd waited[] = {{.fd = stop_fd.get(), .events = POLLIN, .revents = 0},
-                     {.fd = ended_fd.get(), .events = POLLIN, .revents = 0}};
-  while (waited[0].revents == 0 && waited[1].revents == 0) {
-    if (slot != nullptr) {
-      slot->heartbeat_ns.store(static_cast<std::uint64_t>(base::boottime_ns()));
-    }
-    ::poll(waited, 2, kHeartbeatMs);
-  }
-  worker.request_stop();
-  worker.join();
-  if (!outcome) return std::unexpected(outcome.error());
-  return kFine;
 }
 
 base::Result<std::unique_ptr<recorder::File>> adopt_file(int place) {
@@ -128,13 +92,6 @@ base::Result<ExitCode> run_host(const Config& config) {
       [&hostwatch](const std::stop_token& stop) { return (*hostwatch)->run(stop); });
 }
 
-std::string host_name(const Config& config) {
-  const auto name = host::Root(config.host_root).read("/proc/sys/kernel/hostname");
-  if (name) return std::string(base::trim(*name));
-  std::array<char, 256> own{};
-  return ::gethostname(own.data(), own.size() - 1) == 0 ? own.data() : "";
-}
-
 // As many connections as were asked for and as there can be descriptors for.
 web::Limits server_limits(const Config& config) {
   constexpr rlim_t kOthers = 64;  // the recorder, its successor, and what waits for them all
@@ -155,7 +112,7 @@ web::Limits server_limits(const Config& config) {
 
 base::Result<ExitCode> run_server(const Config& config, const PartWords& words) {
   // While the operator's files can be read.
-  auto counters = choose_counters(config);
+  exporter::Options exporter = served_exporter(config);
   if (auto dropped = drop_server_rights(); !dropped) return std::unexpected(dropped.error());
   // The change of user has made the kernel forget it.
   if (!die_with_parent(words.parent)) return kUnavailable;
@@ -170,20 +127,15 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   options.recorder_path = fmt::format("{}/{}", folder, kRecorderName);
   options.identities_path = fmt::format("{}/{}", folder, kIdentitiesName);
   options.metrics = {.names = config.names, .gpus = config.served_gpus};
-  options.exporter = exporter_options(config);
-  if (config.hostname.empty()) options.exporter.hostname = host_name(config);
-  options.exporter.processes_a_gpu = config.processes_a_gpu;
-  // The start of `serve` has told of what is wrong in it.
-  if (counters) {
-    options.exporter.counters = std::move(counters->counters);
-  } else {
-    base::log(base::LogLevel::kWarning,
-              counters.error().message + ": all of DCGM's names are served");
-  }
+  options.exporter = std::move(exporter);
   options.note = words.note;
   if (words.has_marks) {
     options.journal = {.socket = base::UniqueFd(kFirstChildFd + 3),
                        .file = base::UniqueFd(kFirstChildFd + 4)};
+  }
+  if (needs_courier(config)) {
+    const int door = kFirstChildFd + (words.has_marks ? 5 : 3);
+    options.receiver = receiver_options(config, base::UniqueFd(words.has_courier ? door : -1));
   }
   auto server = web::Server::open(std::move(options));
   if (!server) return std::unexpected(server.error());
@@ -212,6 +164,7 @@ base::Result<ExitCode> run_part(const std::vector<std::string>& words) {
   if (name == kSamplerPart) ended = run_sampler(*config, *parsed);
   if (name == kHostPart) ended = run_host(*config);
   if (name == kServerPart) ended = run_server(*config, *parsed);
+  if (name == kCourierPart) ended = run_courier(*config, *parsed);
   return ended;
 }
 

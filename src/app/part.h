@@ -17,14 +17,16 @@ namespace everywatt::app {
 //   sampler   settings, recorder
 //   host      settings, recorder, identities
 //   server    settings, listening socket, folder of the files; with "marks": the socket for marks,
-//             the journal
+//             the journal; with "courier": the door to it
+//   courier   settings, folder of the files, the door to the server, the folder for what waits
 inline constexpr std::string_view kPartCommand = "part";
 inline constexpr std::string_view kSamplerPart = "sampler";
 inline constexpr std::string_view kHostPart = "host";
 inline constexpr std::string_view kServerPart = "server";
+inline constexpr std::string_view kCourierPart = "courier";
 
 // Words after the part's name: "pci=0000:01:00.0,...", "fenced=0,2", "events=off" and
-// "slots=fixed" (sampler), "note=demo" and "marks" (server), "parent=PID" (all).
+// "slots=fixed" (sampler), "note=demo", "marks" and "courier" (server), "parent=PID" (all).
 struct PartWords {
   pid_t parent = 0;
   std::vector<std::string> pci_addresses = {};
@@ -33,6 +35,7 @@ struct PartWords {
   bool has_fixed_slots = false;  // there is no larger recorder to ask for
   std::string note = {};
   bool has_marks = false;
+  bool has_courier = false;
 };
 std::vector<std::string> format_part_words(std::string_view part, const PartWords& words);
 base::Result<PartWords> parse_part_words(const std::vector<std::string>& words);

@@ -19,7 +19,8 @@ std::vector<std::string> format_part_words(std::string_view part, const PartWord
   if (!words.has_events) out.emplace_back("events=off");
   if (words.has_fixed_slots) out.emplace_back("slots=fixed");
   if (!words.note.empty()) out.push_back("note=" + words.note);
-  if (words.has_marks) out.push_back("marks");
+  if (words.has_marks) out.emplace_back("marks");
+  if (words.has_courier) out.emplace_back("courier");
   return out;
 }
 
@@ -47,6 +48,8 @@ base::Result<PartWords> parse_part_words(const std::vector<std::string>& words) 
       parsed.note = value;
     } else if (name == "marks") {
       parsed.has_marks = true;
+    } else if (name == "courier") {
+      parsed.has_courier = true;
     } else {
       return base::fail(base::Code::kInvalidArgument, fmt::format("part: unknown word '{}'", word),
                         "parts are started by everywatt serve alone");

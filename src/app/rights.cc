@@ -53,6 +53,18 @@ base::Status keep_capabilities(std::uint64_t kept) {
   return {};
 }
 
+// As root; an ordinary user stays who it is.
+base::Status become_server_user() {
+  if (::geteuid() != 0) return {};
+  const ServerUser user = find_server_user();
+  limit_capabilities(0);
+  if (::setgroups(0, nullptr) != 0 || ::setresgid(user.gid, user.gid, user.gid) != 0 ||
+      ::setresuid(user.uid, user.uid, user.uid) != 0) {
+    return base::fail_errno("become", "the server's user");
+  }
+  return keep_capabilities(0);
+}
+
 }  // namespace
 
 ServerUser find_server_user() {
@@ -83,17 +95,17 @@ base::Status drop_host_rights() {
 }
 
 base::Status drop_server_rights() {
-  if (::geteuid() == 0) {
-    const ServerUser user = find_server_user();
-    limit_capabilities(0);
-    if (::setgroups(0, nullptr) != 0 || ::setresgid(user.gid, user.gid, user.gid) != 0 ||
-        ::setresuid(user.uid, user.uid, user.uid) != 0) {
-      return base::fail_errno("become", "the server's user");
-    }
-    if (auto kept = keep_capabilities(0); !kept) return kept;
-    // The change of user has hidden our own /proc/self from us; there is no secret in this process.
-    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-  }
+  if (auto become = become_server_user(); !become) return become;
+  // The change of user has hidden our own /proc/self from us; there is no secret in this process.
+  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  return forbid_new_rights();
+}
+
+base::Status drop_courier_rights() {
+  if (auto become = become_server_user(); !become) return become;
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  constexpr rlimit kNoCore{.rlim_cur = 0, .rlim_max = 0};
+  ::setrlimit(RLIMIT_CORE, &kNoCore);
   return forbid_new_rights();
 }
 

@@ -9,7 +9,8 @@
 // the way back: no_new_privs.
 namespace everywatt::app {
 
-// The user as which the server runs when we are root: `everywatt`, or where there is none, nobody.
+// The user as which server and courier run when we are root: `everywatt`, or where there is none,
+// nobody.
 struct ServerUser {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -25,5 +26,8 @@ void prefer_sampler();
 base::Status drop_host_rights();
 // The server keeps nothing.
 base::Status drop_server_rights();
+// The courier keeps nothing either, and as the one process that knows secrets it cannot be looked
+// into by others of its user, nor does it leave a core behind.
+base::Status drop_courier_rights();
 
 }  // namespace everywatt::app

@@ -174,6 +174,15 @@ constexpr std::array kAllowed = {
     CALL(getrandom),
 };
 
+// What would make a door into the courier, or reach out of it for another process of its user.
+constexpr std::array kNotOfCourier = {
+    CALL(listen),      CALL(accept),
+    CALL(accept4),     CALL(kill),
+    CALL(tkill),       CALL(rt_sigqueueinfo),
+    CALL(pidfd_open),  CALL(pidfd_send_signal),
+    CALL(pidfd_getfd), CALL(rt_tgsigqueueinfo),
+};
+
 // With EPERM the C library would not fall back to the older call that does the same.
 constexpr std::array kNotThere = {CALL(clone3), CALL(openat2), CALL(faccessat2)};
 
@@ -182,7 +191,8 @@ constexpr std::array kNotThere = {CALL(clone3), CALL(openat2), CALL(faccessat2)}
 // Collects the first error of a chain of calls of libseccomp, which returns negative error numbers.
 class Rules {
  public:
-  Rules() : filter_(::seccomp_init(SCMP_ACT_ERRNO(EPERM)), &::seccomp_release) {
+  // `others`: what becomes of calls without a rule.
+  explicit Rules(std::uint32_t others) : filter_(::seccomp_init(others), &::seccomp_release) {
     if (filter_ == nullptr) error_ = ENOMEM;
   }
 
@@ -213,13 +223,16 @@ class Rules {
 };
 
 // All threads get it, and a stray call of somebody else's code ends the process, not a thread.
-void add_calls(Rules& rules) {
+void forbid_strays(Rules& rules) {
   rules.set(SCMP_FLTATR_CTL_TSYNC, 1);
   constexpr std::uint32_t kBinaryTree = 2;  // some 150 comparisons in a row otherwise
   rules.set(SCMP_FLTATR_CTL_OPTIMIZE, kBinaryTree);
   for (const int call : kNever) {
     rules.add(SCMP_ACT_KILL_PROCESS, call);
   }
+}
+
+void add_calls(Rules& rules) {
   for (const int call : kAllowed) {
     rules.add(SCMP_ACT_ALLOW, call);
   }
@@ -259,9 +272,23 @@ void add_calls_with_arguments(Rules& rules) {
 
 base::Status forbid_system_calls_of_server() {
   if (kHasSanitizer) return {};
-  Rules rules;
+  Rules rules(SCMP_ACT_ERRNO(EPERM));
+  forbid_strays(rules);
   add_calls(rules);
   add_calls_with_arguments(rules);
+  return rules.load();
+}
+
+base::Status forbid_system_calls_of_courier() {
+  if (kHasSanitizer) return {};
+  Rules rules(SCMP_ACT_ALLOW);
+  forbid_strays(rules);
+  for (const int call : kNotOfCourier) {
+    rules.add(SCMP_ACT_ERRNO(EPERM), call);
+  }
+  // abort() signals its own process.
+  const auto self = static_cast<scmp_datum_t>(::getpid());
+  rules.add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self));
   return rules.load();
 }
 

@@ -16,4 +16,10 @@ namespace everywatt::app {
 // sanitizer's own reports need what is killed here.
 base::Status forbid_system_calls_of_server();
 
+// The same for the courier, which speaks to other machines through libraries that need threads,
+// sockets and files: all that a running courier can never rightly ask for ends it at once, and it
+// can neither take connections nor send signals to or look into other processes. Threads that
+// start later inherit it.
+base::Status forbid_system_calls_of_courier();
+
 }  // namespace everywatt::app

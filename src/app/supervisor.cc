@@ -14,6 +14,7 @@
 
 #include "app/backoff.h"
 #include "app/child.h"
+#include "app/courier_doors.h"
 #include "app/part.h"
 #include "app/repeats.h"
 #include "app/sampler_keeper.h"
@@ -35,11 +36,12 @@ constexpr int kHostStopMs = 500;
 // A GPU whose call hung is left alone for so many times what a lost one is.
 constexpr std::int64_t kFenceRetries = 15;
 
+constexpr std::string_view kCompanion = "player";
+
 // One of our processes but the sampler, running or to be started again.
 struct PartProcess {
   std::string name;
-  recorder::Part part{};
-  bool is_companion = false;
+  std::optional<recorder::Part> part{};  // nothing: it has no place in the recorder
   std::optional<Child> child = {};
   std::uint64_t pid = 0;  // of the last one started
   std::int64_t started_ns = 0;
@@ -61,13 +63,19 @@ struct Supervisor::State {
   base::UniqueFd folder;
   std::vector<PartProcess> processes;
   std::optional<SamplerKeeper> sampler;
+  CourierDoors doors;
+  base::UniqueFd given_door;  // to a process that is just being started
   bool has_announced = false;
   std::int64_t began_ns = base::boottime_ns();
 
   recorder::File& file() { return *options.files.recorder; }
 
   base::Status prepare();
-  ChildOptions child_options(const PartProcess& process);
+  base::Result<ChildOptions> child_options(const PartProcess& process);
+  ChildOptions companion_options() const;
+  base::Status give_door(CourierDoors::Side side, ChildOptions& child);
+  void log_part(const PartProcess& process, catalog::EventKind kind, std::uint64_t code,
+                const std::string& text);
   ChildOptions sampler_options(const SamplerOrders& orders);
   void start_due(std::int64_t now_ns);
   void start(PartProcess& process, std::int64_t now_ns);
@@ -94,10 +102,8 @@ base::Status Supervisor::State::prepare() {
   if (!folder.is_open()) return base::fail_errno("open", path);
   processes.push_back({.name = std::string(kHostPart), .part = recorder::Part::kHost});
   processes.push_back({.name = std::string(kServerPart), .part = recorder::Part::kServer});
-  if (options.companion) {
-    processes.push_back(
-        {.name = "player", .part = recorder::Part::kSupervisor, .is_companion = true});
-  }
+  if (options.courier) processes.push_back({.name = std::string(kCourierPart)});
+  if (options.companion) processes.push_back({.name = std::string(kCompanion)});
   sampler.emplace(SamplerKeeper::Options{.file = &file(),
                                          .log = &log,
                                          .deadlines = options.config.deadlines,
@@ -112,34 +118,48 @@ base::Status Supervisor::State::prepare() {
   return {};
 }
 
-ChildOptions Supervisor::State::child_options(const PartProcess& process) {
+ChildOptions Supervisor::State::companion_options() const {
   ChildOptions child;
-  if (process.is_companion) {
-    child.program = options.companion->program;
-    child.arguments = options.companion->arguments;
-    return child;
-  }
+  child.program = options.companion->program;
+  child.arguments = options.companion->arguments;
+  return child;
+}
+
+base::Status Supervisor::State::give_door(CourierDoors::Side side, ChildOptions& child) {
+  auto door = doors.make(side);
+  if (!door) return std::unexpected(door.error());
+  given_door = *std::move(door);
+  child.descriptors.push_back(given_door.get());
+  return {};
+}
+
+base::Result<ChildOptions> Supervisor::State::child_options(const PartProcess& process) {
+  if (process.name == kCompanion) return companion_options();
+  ChildOptions child;
   PartWords words{.parent = ::getpid()};
   child.descriptors = {settings.get()};
-  switch (process.part) {
-    case recorder::Part::kHost:
-      child.descriptors.push_back(options.files.recorder->fd());
-      child.descriptors.push_back(options.files.identities->fd());
-      break;
-    case recorder::Part::kServer:
-      words.note = options.note;
-      child.descriptors.push_back(options.listener.socket.get());
-      child.descriptors.push_back(folder.get());
-      if (options.marks) {
-        words.has_marks = true;
-        child.descriptors.push_back(options.marks->socket());
-        child.descriptors.push_back(options.marks->journal().fd());
-      }
-      break;
-    case recorder::Part::kSupervisor:
-    case recorder::Part::kSampler:
-      break;
+  base::Status given;
+  if (process.name == kHostPart) {
+    child.descriptors.push_back(options.files.recorder->fd());
+    child.descriptors.push_back(options.files.identities->fd());
+  } else if (process.name == kServerPart) {
+    words.note = options.note;
+    child.descriptors.push_back(options.listener.socket.get());
+    child.descriptors.push_back(folder.get());
+    if (options.marks) {
+      words.has_marks = true;
+      child.descriptors.push_back(options.marks->socket());
+      child.descriptors.push_back(options.marks->journal().fd());
+    }
+    words.has_courier = options.courier.has_value();
+    if (options.courier) given = give_door(CourierDoors::Side::kServer, child);
+  } else {
+    child.descriptors.push_back(folder.get());
+    given = give_door(CourierDoors::Side::kCourier, child);
+    child.descriptors.push_back(options.courier->spool.get());
+    child.environment = options.courier->environment;
   }
+  if (!given) return std::unexpected(given.error());
   child.arguments = format_part_words(process.name, words);
   return child;
 }
@@ -166,7 +186,9 @@ void Supervisor::State::start_due(std::int64_t now_ns) {
 }
 
 void Supervisor::State::start(PartProcess& process, std::int64_t now_ns) {
-  auto child = Child::start(child_options(process));
+  const auto child_wish = child_options(process);
+  auto child = child_wish ? Child::start(*child_wish) : std::unexpected(child_wish.error());
+  given_door.reset();
   if (!child) {
     process.start_at_ns = now_ns + process.backoff.next(0);
     if (const auto told = process.repeats.say(child.error().message, now_ns)) {
@@ -177,16 +199,26 @@ void Supervisor::State::start(PartProcess& process, std::int64_t now_ns) {
   process.child = *std::move(child);
   process.started_ns = now_ns;
   process.pid = static_cast<std::uint64_t>(process.child->pid());
-  if (process.is_companion) return;
-  recorder::PartSlot& slot = file().part(process.part);
-  slot.pid.store(process.pid);
-  slot.started_ns.store(static_cast<std::uint64_t>(now_ns));
-  slot.starts.fetch_add(1);
-  log.write({.kind = catalog::EventKind::kPartStarted,
-             .code = 0,
+  doors.connect();
+  if (process.part) {
+    recorder::PartSlot& slot = file().part(*process.part);
+    slot.pid.store(process.pid);
+    slot.started_ns.store(static_cast<std::uint64_t>(now_ns));
+    slot.starts.fetch_add(1);
+  }
+  log_part(process, catalog::EventKind::kPartStarted, 0, process.name);
+}
+
+// Of one that has no place in the recorder, among what the supervisor did.
+void Supervisor::State::log_part(const PartProcess& process, catalog::EventKind kind,
+                                 std::uint64_t code, const std::string& text) {
+  if (process.name == kCompanion) return;
+  const auto part = static_cast<unsigned>(process.part.value_or(recorder::Part::kSupervisor));
+  log.write({.kind = kind,
+             .code = code,
              .pid = process.pid,
-             .slot = file().slots(catalog::Scope::kPart)[static_cast<unsigned>(process.part)],
-             .text = process.name});
+             .slot = file().slots(catalog::Scope::kPart)[part],
+             .text = text});
 }
 
 void Supervisor::State::notice_endings(std::int64_t now_ns) {
@@ -205,13 +237,11 @@ void Supervisor::State::end(PartProcess& process, const Ending& ending, std::int
     base::log(base::LogLevel::kWarning, fmt::format("{}; starting it again in {:.1f} s", *told,
                                                     static_cast<double>(wait_ns) / kSecond));
   }
-  if (process.is_companion) return;
-  file().part(process.part).pid.store(0);
-  log.write({.kind = catalog::EventKind::kPartEnded,
-             .code = static_cast<std::uint64_t>(ending.exit_status),
-             .pid = process.pid,
-             .slot = file().slots(catalog::Scope::kPart)[static_cast<unsigned>(process.part)],
-             .text = line});
+  if (process.name == kServerPart) doors.close(CourierDoors::Side::kServer);
+  if (process.name == kCourierPart) doors.close(CourierDoors::Side::kCourier);
+  if (process.part) file().part(*process.part).pid.store(0);
+  log_part(process, catalog::EventKind::kPartEnded, static_cast<std::uint64_t>(ending.exit_status),
+           line);
 }
 
 // The server cannot write into the recorder: we say for it that it runs.
@@ -220,7 +250,7 @@ void Supervisor::State::say_alive(std::int64_t now_ns) {
   file().part(recorder::Part::kSupervisor).heartbeat_ns.store(now);
   for (const PartProcess& process : processes) {
     if (process.part == recorder::Part::kServer && process.child) {
-      file().part(process.part).heartbeat_ns.store(now);
+      file().part(*process.part).heartbeat_ns.store(now);
     }
   }
 }
@@ -322,7 +352,7 @@ void Supervisor::State::stop_all() {
   wait_for_all(kKilledMs);
   for (PartProcess& process : processes) {
     // One that cannot even be killed goes when the kernel lets it, and at the latest with us.
-    if (!process.is_companion) file().part(process.part).pid.store(0);
+    if (process.part) file().part(*process.part).pid.store(0);
   }
   const auto now = static_cast<std::uint64_t>(base::boottime_ns());
   file().part(recorder::Part::kSampler).pid.store(0);

@@ -18,10 +18,16 @@
 
 namespace everywatt::app {
 
-// A process beside the three parts, which they need: the demo's player. Nothing: no such process.
+// A process beside the parts, which they need: the demo's player. Nothing: no such process.
 struct Companion {
   std::string program;
   std::vector<std::string> arguments;
+};
+
+// What the courier gets. Nothing: nothing is to be sent, or there is no place for what waits.
+struct CourierNeeds {
+  base::UniqueFd spool;
+  std::vector<std::pair<std::string, std::string>> environment;
 };
 
 struct SupervisorOptions {
@@ -33,14 +39,15 @@ struct SupervisorOptions {
   std::optional<Marks> marks;            // nothing: nobody leaves marks
   std::vector<std::string> pci_addresses;
   std::optional<Companion> companion;
+  std::optional<CourierNeeds> courier;
   // What the sampler's process finds in its environment beside ours.
   std::vector<std::pair<std::string, std::string>> sampler_environment;
   std::string note;  // "demo"; "" when live
 };
 
-// Starts the sampler, the host process and the server, replaces what dies (the sampler by rules of
-// its own, see SamplerKeeper), and ends them all on SIGTERM or SIGINT. Parses nothing that
-// comes from outside. One thread: the one that calls.
+// Starts the sampler, the host process, the server and the courier, replaces what dies (the sampler
+// by rules of its own, see SamplerKeeper), and ends them all on SIGTERM or SIGINT. Parses nothing
+// that comes from outside. One thread: the one that calls.
 class Supervisor {
  public:
   static base::Result<std::unique_ptr<Supervisor>> open(SupervisorOptions options);
