@@ -102,6 +102,7 @@ unpack_package() {  # unpack_package NAME PROGRAM
 }
 need_prometheus() { unpack_package prometheus promtool; }
 need_victoria_metrics() { unpack_package victoria-metrics victoria-metrics; }
+need_alertmanager() { unpack_package prometheus-alertmanager amtool; }
 
 export_paths() {  # export_paths BUILD_DIR
   export EVERYWATT_SOURCE_DIR=$PWD

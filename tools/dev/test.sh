@@ -74,6 +74,7 @@ run_python_tests() {
   need_venv || return
   need_prometheus || say "promtool is not to be had: its tests will be skipped"
   need_victoria_metrics || say "victoria-metrics is not to be had: its tests will be skipped"
+  need_alertmanager || say "amtool is not to be had: its tests will be skipped"
   export_paths "$PWD/build/release"
   "$python" -m pytest tests tools -q -p no:cacheprovider --junitxml "$results/python.xml" \
     --timeout 300 -o 'markers=long: runs with --all alone' \
