@@ -99,7 +99,7 @@ std::vector<std::string> mail_texts(const Message& message, const ChannelOptions
     header("Auto-Submitted", "auto-generated");
     if (message.tone == Tone::kCritical) header("Importance", "high");
     header("MIME-Version", "1.0");
-    header("Content-Type", fmt::format("multipart/alternative; boundary=\"{}\"", boundary));
+    header("Content-Type", fmt::format("multipart/alternative;\r\n boundary=\"{}\"", boundary));
     const auto body = [&](std::string_view type, const std::string& text) {
       mail += fmt::format(
           "\r\n--{}\r\nContent-Type: {}; charset=utf-8\r\nContent-Transfer-Encoding: "

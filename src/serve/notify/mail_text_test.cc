@@ -28,7 +28,7 @@ TEST(MailText, HasShortLinesOfAsciiThatEndWithCrLf) {
     for (const std::string_view line : base::split(mail, '\n')) {
       if (line.empty()) continue;
       ASSERT_TRUE(line.ends_with('\r'));
-      EXPECT_LE(line.size(), 80u);
+      EXPECT_LE(line.size(), 79u);
       EXPECT_TRUE(
           std::ranges::all_of(line, [](char c) { return static_cast<signed char>(c) > 0; }));
     }
