@@ -15,6 +15,7 @@ import yaml
 from program import SOURCE, wait_until
 
 DEPLOY = SOURCE / "deploy"
+ALERTMANAGER = SOURCE / "tools/dev/alertmanager"
 RULES = sorted((DEPLOY / "prometheus/rules").glob("*.yml"))
 
 
@@ -22,6 +23,11 @@ def need(*programs: str) -> None:
     for name in programs:
         if shutil.which(name) is None:
             pytest.skip(f"{name} is not there")
+
+
+def need_alertmanager() -> None:
+    if subprocess.run([ALERTMANAGER, "--version"], capture_output=True, timeout=60).returncode != 0:
+        pytest.skip("Alertmanager is not there, or this machine lets nobody lay folders over others")
 
 
 def free_port() -> int:
@@ -117,7 +123,7 @@ class Alertmanager(Server):
         file = folder / "alertmanager.yml"
         file.write_text(yaml.safe_dump(config))
         command = [
-            "prometheus-alertmanager",
+            str(ALERTMANAGER),
             f"--config.file={file}",
             f"--storage.path={folder}/data",
             f"--web.listen-address={url.removeprefix('http://')}",

@@ -96,12 +96,13 @@ unpack_package() {  # unpack_package NAME PROGRAM
   if [[ ! -x $folder/usr/bin/$2 ]]; then
     mkdir -p "$folder" || return
     (cd "$folder" && apt-get download -qq "$1" && dpkg -x "$1"_*.deb . &&
-      rm -rf "$1"_*.deb etc lib var usr/share) >&2 || return
+      rm -rf "$1"_*.deb etc lib var usr/share/{doc,man}) >&2 || return
   fi
   PATH="$PWD/$folder/usr/bin:$PATH"
 }
 need_prometheus() { unpack_package prometheus promtool; }
 need_victoria_metrics() { unpack_package victoria-metrics victoria-metrics; }
+# Started by tools/dev/alertmanager.
 need_alertmanager() { unpack_package prometheus-alertmanager amtool; }
 
 export_paths() {  # export_paths BUILD_DIR
