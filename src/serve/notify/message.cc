@@ -24,6 +24,8 @@ constexpr std::initializer_list<const char*> kHostLabels{
     "Hostname", "hostname", "exported_instance", "instance", "node", "host"};
 constexpr std::initializer_list<const char*> kShownLabels{"alertname", "severity"};
 constexpr std::initializer_list<const char*> kDescriptions{"description", "message"};
+// A rule may bring a text in Chinese, too, under the same name with this at its end.
+constexpr std::string_view kChinese = "_zh";
 
 std::string cut(std::string_view text, std::size_t limit_bytes) {
   if (text.size() <= limit_bytes) return std::string(text);
@@ -73,8 +75,8 @@ class EntryWriter {
                        .tone = tone_of(alert_)});
     pair(words_.gpu, gpu_of(alert_));
     pair(words_.host, host_of(alert_));
-    pair(words_.summary, find_label(alert_.annotations, "summary"));
-    pair(words_.description, find_first_label(alert_.annotations, kDescriptions));
+    pair(words_.summary, said("summary"));
+    pair(words_.description, description());
     pair(words_.value, find_label(alert_.annotations, "value"));
     other_annotations();
     times();
@@ -96,9 +98,8 @@ class EntryWriter {
     const std::string when = is_over ? fmt::format("{} {}", words_.lasted, duration())
                                      : format_local_time(alert_.starts_at_ns);
     add(" · ", when);
-    std::string_view said = find_label(alert_.annotations, "summary");
-    if (said.empty()) said = find_first_label(alert_.annotations, kDescriptions);
-    add(" · ", said);
+    const std::string_view summary = said("summary");
+    add(" · ", summary.empty() ? description() : summary);
     return {.kind = LineKind::kHeading,
             .label = std::string(state_word()),
             .text = cut(text, kBriefBytes),
@@ -108,6 +109,28 @@ class EntryWriter {
  private:
   std::string_view state_word() const {
     return alert_.state == AlertState::kFiring ? words_.firing : words_.resolved;
+  }
+
+  // An annotation in the language of the message, as far as the alert has it.
+  std::string_view said(std::string_view name) const {
+    if (language_ == Language::kChinese) {
+      const auto chinese = find_label(alert_.annotations, fmt::format("{}{}", name, kChinese));
+      if (!chinese.empty()) return chinese;
+    }
+    return find_label(alert_.annotations, name);
+  }
+
+  std::string_view description() const {
+    for (const char* name : kDescriptions) {
+      if (const std::string_view text = said(name); !text.empty()) return text;
+    }
+    return {};
+  }
+
+  bool is_translation(std::string_view name) const {
+    if (!name.ends_with(kChinese)) return false;
+    name.remove_suffix(kChinese.size());
+    return !find_label(alert_.annotations, name).empty();
   }
 
   void pair(std::string_view label, std::string_view text) {
@@ -138,10 +161,10 @@ class EntryWriter {
   }
 
   void other_annotations() {
-    for (const auto& [name, text] : alert_.annotations) {
+    for (const auto& [name, _] : alert_.annotations) {
       const bool is_known = name == "summary" || name == "value" || name == "runbook_url" ||
                             name == "dashboard_url" || is_one_of(name, kDescriptions);
-      if (!is_known) pair(name, text);
+      if (!is_known && !is_translation(name)) pair(name, said(name));
     }
   }
 
