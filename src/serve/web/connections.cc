@@ -15,20 +15,23 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "serve/web/authentication.h"
 #include "serve/web/listening_socket.h"
 #include "serve/web/places.h"
+#include "serve/web/stream.h"
 
 namespace everywatt::web {
 namespace {
@@ -47,6 +50,8 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 // Beside the header there is room for the beginning of a next request.
 constexpr std::size_t kSpareBytes = 1024;
 constexpr std::size_t kReadBytes = 2048;
+// How a client of TLS begins, and none of HTTP.
+constexpr char kTlsHandshake = 0x16;
 // How much of an unwanted rest is taken, and how long, before a connection is closed on it: closed
 // at once, the answer would be lost on the way.
 constexpr std::size_t kDrainBytes = 64 * 1024;
@@ -61,8 +66,9 @@ std::string client_of(const tcp::endpoint& peer) {
   if (address.is_v4()) return address.to_string();
   const asio::ip::address_v6 v6 = address.to_v6();
   if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
-  const auto bytes = v6.to_bytes();
-  return {bytes.begin(), bytes.begin() + bytes.size() / 2};
+  auto bytes = v6.to_bytes();
+  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), 0);
+  return asio::ip::make_address_v6(bytes).to_string() + "/64";
 }
 
 // A field that is given several times is one list.
@@ -122,38 +128,60 @@ bool has_known_end(const Parser& parser) {
 }
 
 // An answer that comes later, and who waits for it.
-struct Waiting {
-  explicit Waiting(asio::io_context& io) : timer(io) {}
-  asio::steady_timer timer;
-  std::optional<Response> answer;
+template <typename Answer>
+class Waiting {
+ public:
+  explicit Waiting(asio::io_context& io) : timer_(io) {}
+
+  void give(Answer answer) {
+    if (answer_) return;
+    answer_ = std::move(answer);
+    timer_.cancel();
+  }
+  // Nothing: it did not come in time. `waiting` keeps it for so long.
+  static asio::awaitable<std::optional<Answer>> take(std::shared_ptr<Waiting> waiting,
+                                                     std::chrono::milliseconds patience) {
+    waiting->timer_.expires_after(patience);
+    if (!waiting->answer_) co_await waiting->timer_.async_wait(kAwait);
+    co_return std::move(waiting->answer_);
+  }
+
+ private:
+  asio::steady_timer timer_;
+  std::optional<Answer> answer_;
 };
 
 }  // namespace
 
 struct Connections::Loop {
-  Loop(const Limits& its_limits, Answer its_answer)
-      : limits(its_limits), answer(std::move(its_answer)), places(its_limits.connections) {}
+  Loop(const Limits& its_limits, Answer its_answer, Authentication* its_authentication)
+      : limits(its_limits),
+        answer(std::move(its_answer)),
+        authentication(its_authentication),
+        places(its_limits.connections) {}
 
   asio::awaitable<void> accept_all();
   static asio::awaitable<void> watch(asio::posix::stream_descriptor descriptor, Readiness readiness,
                                      std::function<Watching()> act);
-  asio::awaitable<void> serve(tcp::socket socket, Places::Id id);
-  asio::awaitable<void> serve_requests(beast::tcp_stream& stream, Places::Id id);
-  asio::awaitable<bool> wait_for_request(beast::tcp_stream& stream, beast::flat_buffer& buffer,
-                                         std::chrono::milliseconds limit) const;
-  asio::awaitable<std::optional<Response>> read_body(beast::tcp_stream& stream,
-                                                     beast::flat_buffer& buffer, Parser& header,
-                                                     std::size_t limit_bytes, std::string& body);
+  asio::awaitable<void> serve(tcp::socket socket, Places::Id id, std::string client);
+  asio::awaitable<bool> start(Stream& stream);
+  asio::awaitable<void> serve_requests(Stream& stream, Places::Id id, const std::string& client);
+  static asio::awaitable<bool> wait_for_request(Stream& stream, beast::flat_buffer& buffer);
+  asio::awaitable<std::optional<Response>> read_body(Stream& stream, beast::flat_buffer& buffer,
+                                                     Parser& header, std::size_t limit_bytes,
+                                                     std::string& body);
   asio::awaitable<Response> hand_over(std::string body, const Upload& upload);
-  asio::awaitable<bool> write(beast::tcp_stream& stream, const Response& response,
-                              const Request& request, Connection connection);
-  static asio::awaitable<void> drain(beast::tcp_stream& stream);
+  asio::awaitable<Judgement> judge(const Request& request);
+  asio::awaitable<bool> write(Stream& stream, const Response& response, const Request& request,
+                              Connection connection);
+  static asio::awaitable<void> drain(Stream& stream);
   std::string_view date();
 
   const Limits limits;
   const Answer answer;
+  Authentication* const authentication;  // null: anybody may ask, and all is plain
   Places places;
-  std::unordered_map<Places::Id, beast::tcp_stream*> streams;  // those that have a place
+  std::unordered_map<Places::Id, Stream*> streams;  // those that have a place
   std::int64_t date_seconds = 0;
   std::string date_text;
   asio::io_context io{1};  // one thread
@@ -170,14 +198,15 @@ asio::awaitable<void> Connections::Loop::accept_all() {
       co_await pause.async_wait(kAwait);
       continue;
     }
-    const auto admission = places.try_admit(client_of(peer));
+    std::string client = client_of(peer);
+    const auto admission = places.try_admit(client);
     if (!admission) continue;  // closes it
     if (admission->gives_up) {
       if (const auto stream = streams.find(*admission->gives_up); stream != streams.end()) {
-        stream->second->close();
+        stream->second->tcp().close();
       }
     }
-    asio::co_spawn(io, serve(std::move(socket), admission->id), asio::detached);
+    asio::co_spawn(io, serve(std::move(socket), admission->id, std::move(client)), asio::detached);
   }
 }
 
@@ -191,24 +220,47 @@ asio::awaitable<void> Connections::Loop::watch(asio::posix::stream_descriptor de
   }
 }
 
-asio::awaitable<void> Connections::Loop::serve(tcp::socket socket, Places::Id id) {
+asio::awaitable<void> Connections::Loop::serve(tcp::socket socket, Places::Id id,
+                                               std::string client) {
   error_code ignored;
   std::ignore = socket.set_option(tcp::no_delay(true), ignored);
-  beast::tcp_stream stream(std::move(socket));
+  Stream stream(std::move(socket));
   streams.emplace(id, &stream);
-  co_await serve_requests(stream, id);
+  // For the first request to begin, and for TLS to be agreed upon before it.
+  stream.tcp().expires_after(limits.request);
+  if (co_await start(stream)) co_await serve_requests(stream, id, client);
   streams.erase(id);
   places.leave(id);
 }
 
-asio::awaitable<void> Connections::Loop::serve_requests(beast::tcp_stream& stream, Places::Id id) {
+// False: it is no connection to serve requests on.
+asio::awaitable<bool> Connections::Loop::start(Stream& stream) {
+  if (authentication != nullptr) authentication->refresh();
+  const auto context = authentication == nullptr ? nullptr : authentication->tls();
+  if (context == nullptr) co_return true;
+  std::array<char, kReadBytes> first{};
+  const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(first), kAwait);
+  if (error) co_return false;
+  if (first[0] != kTlsHandshake) {
+    const Request unread;
+    const Response complaint = text_response(400, "this port speaks TLS: ask it as https://");
+    if (co_await write(stream, complaint, unread, Connection::kClose)) co_await drain(stream);
+    co_return false;
+  }
+  const auto [failure, taken] =
+      co_await stream.async_start_tls(context, asio::const_buffer(first.data(), bytes), kAwait);
+  if (failure) base::log(base::LogLevel::kDebug, "no TLS with a client: " + failure.message());
+  co_return !failure;
+}
+
+asio::awaitable<void> Connections::Loop::serve_requests(Stream& stream, Places::Id id,
+                                                        const std::string& client) {
   beast::flat_buffer buffer(limits.header_bytes + kSpareBytes);
-  for (auto patience = limits.request;; patience = limits.idle) {
-    if (!co_await wait_for_request(stream, buffer, patience)) co_return;
+  while (co_await wait_for_request(stream, buffer)) {
     Parser parser;
     parser.header_limit(limits.header_bytes);
     parser.body_limit(boost::none);  // who asks for a body says how large it may be
-    stream.expires_after(limits.request);
+    stream.tcp().expires_after(limits.request);
     const auto [error, bytes] = co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (error) {
       const auto complaint = complaint_on(error);
@@ -217,8 +269,12 @@ asio::awaitable<void> Connections::Loop::serve_requests(beast::tcp_stream& strea
       if (co_await write(stream, *complaint, unread, Connection::kClose)) co_await drain(stream);
       co_return;
     }
-    const Request request = request_of(parser.get());
-    Response response = answer(request);
+    Request request = request_of(parser.get());
+    request.client = client;
+    if (stream.has_verified_client()) request.who = Who::kAuthenticated;
+    Judgement judgement = co_await judge(request);
+    request.who = judgement.who;
+    Response response = judgement.refusal ? *std::move(judgement.refusal) : answer(request);
     auto connection = parser.keep_alive() ? Connection::kKeep : Connection::kClose;
     if (response.upload) {
       const std::shared_ptr<const Upload> upload = response.upload;
@@ -243,11 +299,12 @@ asio::awaitable<void> Connections::Loop::serve_requests(beast::tcp_stream& strea
       co_await drain(stream);
       co_return;
     }
+    stream.tcp().expires_after(limits.idle);
   }
 }
 
 // An answer: why there is no body. It is whole otherwise, and a next request may follow.
-asio::awaitable<std::optional<Response>> Connections::Loop::read_body(beast::tcp_stream& stream,
+asio::awaitable<std::optional<Response>> Connections::Loop::read_body(Stream& stream,
                                                                       beast::flat_buffer& buffer,
                                                                       Parser& header,
                                                                       std::size_t limit_bytes,
@@ -255,7 +312,7 @@ asio::awaitable<std::optional<Response>> Connections::Loop::read_body(beast::tcp
   const bool is_too_large = header.content_length().value_or(0) > limit_bytes;
   if (is_too_large) co_return text_response(413, "the body is too large");
   if (!has_known_end(header)) co_return text_response(400, "a coding that is not known");
-  stream.expires_after(limits.request);
+  stream.tcp().expires_after(limits.request);
   if (beast::iequals(header.get()[http::field::expect], "100-continue")) {
     constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     const asio::const_buffer line(kGoOn.data(), kGoOn.size());
@@ -272,47 +329,56 @@ asio::awaitable<std::optional<Response>> Connections::Loop::read_body(beast::tcp
 }
 
 asio::awaitable<Response> Connections::Loop::hand_over(std::string body, const Upload& upload) {
-  const auto waiting = std::make_shared<Waiting>(io);
-  waiting->timer.expires_after(upload.patience);
-  upload.take(std::move(body), [waiting](Response response) {
-    if (waiting->answer) return;
-    waiting->answer = std::move(response);
-    waiting->timer.cancel();
-  });
-  if (!waiting->answer) co_await waiting->timer.async_wait(kAwait);
-  if (!waiting->answer) waiting->answer = json_error(503, "no answer in time: try again");
-  co_return *waiting->answer;
+  const auto waiting = std::make_shared<Waiting<Response>>(io);
+  upload.take(std::move(body),
+              [waiting](Response response) { waiting->give(std::move(response)); });
+  auto answer = co_await Waiting<Response>::take(waiting, upload.patience);
+  co_return answer ? *std::move(answer) : json_error(503, "no answer in time: try again");
 }
 
-// False: nothing came in time, or it is gone.
-asio::awaitable<bool> Connections::Loop::wait_for_request(beast::tcp_stream& stream,
-                                                          beast::flat_buffer& buffer,
-                                                          std::chrono::milliseconds limit) const {
+asio::awaitable<Judgement> Connections::Loop::judge(const Request& request) {
+  if (authentication == nullptr) co_return Judgement{};
+  const auto waiting = std::make_shared<Waiting<Judgement>>(io);
+  authentication->judge(request,
+                        [waiting](Judgement judgement) { waiting->give(std::move(judgement)); });
+  auto judgement = co_await Waiting<Judgement>::take(waiting, limits.request);
+  if (judgement) co_return *std::move(judgement);
+  co_return Judgement{.refusal = text_response(503, "too many log in at once: try again")};
+}
+
+// False: nothing came in the time that is set, or it is gone.
+asio::awaitable<bool> Connections::Loop::wait_for_request(Stream& stream,
+                                                          beast::flat_buffer& buffer) {
   if (buffer.size() > 0) co_return true;
   buffer.shrink_to_fit();
-  stream.expires_after(limit);
   const auto [error, bytes] = co_await stream.async_read_some(buffer.prepare(kReadBytes), kAwait);
   if (error) co_return false;
   buffer.commit(bytes);
   co_return true;
 }
 
-asio::awaitable<bool> Connections::Loop::write(beast::tcp_stream& stream, const Response& response,
+asio::awaitable<bool> Connections::Loop::write(Stream& stream, const Response& response,
                                                const Request& request, Connection connection) {
-  const std::string head = format_head(response, request.version, connection, date());
+  const auto configured =
+      authentication == nullptr ? std::span<const HeaderField>() : authentication->headers();
+  const std::string head = format_head(response, request.version, connection, date(), configured);
   const std::string_view body =
       request.method == Method::kHead ? std::string_view() : response.body.bytes;
-  stream.expires_after(limits.answer);
+  stream.tcp().expires_after(limits.answer);
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head),
                                                      asio::buffer(body.data(), body.size())};
   const auto [error, bytes] = co_await asio::async_write(stream, buffers, kAwait);
   co_return !error;
 }
 
-asio::awaitable<void> Connections::Loop::drain(beast::tcp_stream& stream) {
+asio::awaitable<void> Connections::Loop::drain(Stream& stream) {
+  stream.tcp().expires_after(kDrainTime);
+  if (stream.has_tls()) {
+    co_await stream.async_end_tls(kAwait);
+    co_return;
+  }
   error_code ignored;
-  std::ignore = stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
-  stream.expires_after(kDrainTime);
+  std::ignore = stream.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
   std::array<char, kReadBytes> rest{};
   for (std::size_t taken = 0; taken < kDrainBytes;) {
     const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(rest), kAwait);
@@ -334,11 +400,12 @@ Connections::Connections(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 Connections::~Connections() = default;
 
 base::Result<std::unique_ptr<Connections>> Connections::open(base::UniqueFd listener,
-                                                             const Limits& limits, Answer answer) {
+                                                             const Limits& limits, Answer answer,
+                                                             Authentication* authentication) {
   const auto address = address_of(listener.get());
   if (!address) return std::unexpected(address.error());
   const bool is_v6 = address->address.find(':') != std::string::npos;
-  auto loop = std::make_unique<Loop>(limits, std::move(answer));
+  auto loop = std::make_unique<Loop>(limits, std::move(answer), authentication);
   error_code error;
   if (loop->acceptor.assign(is_v6 ? tcp::v6() : tcp::v4(), listener.get(), error)) {
     return base::fail(base::Code::kIo, "cannot wait for connections: " + error.message());
@@ -369,12 +436,12 @@ void Connections::run(const std::stop_token& stop) {
 }
 
 void serve_connection(base::UniqueFd socket, const Limits& limits, Connections::Answer answer) {
-  Connections::Loop loop(limits, std::move(answer));
+  Connections::Loop loop(limits, std::move(answer), nullptr);
   tcp::socket stream(loop.io);
   error_code error;
   if (stream.assign(tcp::v4(), socket.get(), error)) return;
   socket.release();
-  asio::co_spawn(loop.io, loop.serve(std::move(stream), loop.places.try_admit("")->id),
+  asio::co_spawn(loop.io, loop.serve(std::move(stream), loop.places.try_admit("")->id, ""),
                  asio::detached);
   loop.io.run();
 }

@@ -19,13 +19,15 @@ struct Limits {
   std::size_t connections = 512;
   std::uint32_t header_bytes = 8192;  // a browser's cookies for localhost fit
   // A request's header must come whole within this from its first byte, and a new connection must
-  // begin one.
+  // begin one, with TLS agreed upon before it.
   std::chrono::milliseconds request{10'000};
   // Between requests: longer than Prometheus' usual scrape interval of one minute.
   std::chrono::milliseconds idle{120'000};
   // For taking an answer.
   std::chrono::milliseconds answer{30'000};
 };
+
+class Authentication;
 
 enum class Watching : std::uint8_t { kGoOn, kEnd };
 enum class Readiness : std::uint8_t { kToRead, kToWrite };
@@ -37,8 +39,11 @@ class Connections {
  public:
   using Answer = std::function<Response(const Request&)>;
 
+  // `authentication` says what is spoken and who is let in; null: plain HTTP, anybody. Must outlive
+  // run().
   static base::Result<std::unique_ptr<Connections>> open(base::UniqueFd listener,
-                                                         const Limits& limits, Answer answer);
+                                                         const Limits& limits, Answer answer,
+                                                         Authentication* authentication = nullptr);
   ~Connections();
 
   // From run() on, calls `act` on the same thread whenever `descriptor` is ready, until it says

@@ -97,10 +97,15 @@ base::Result<SocketAddress> address_of(int socket) {
                        .port = ntohs(is_v6 ? storage.v6().sin6_port : storage.v4().sin_port)};
 }
 
-std::string format_url(const SocketAddress& address) {
+bool is_loopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || address.starts_with("127.") ||
+         address.starts_with("::ffff:127.");
+}
+
+std::string format_url(const SocketAddress& address, Scheme scheme) {
   const bool is_any = address.address == "0.0.0.0" || address.address == "::";
-  return fmt::format("http://{}:{}", is_any ? "127.0.0.1" : format_host(address.address),
-                     address.port);
+  return fmt::format("{}://{}:{}", scheme == Scheme::kHttps ? "https" : "http",
+                     is_any ? "127.0.0.1" : format_host(address.address), address.port);
 }
 
 }  // namespace everywatt::web

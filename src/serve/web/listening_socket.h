@@ -25,7 +25,11 @@ base::Result<base::UniqueFd> open_listening_socket(const std::string& address, s
 // Where it listens.
 base::Result<SocketAddress> address_of(int socket);
 
+// Whether this machine alone can reach it.
+bool is_loopback(const std::string& address);
+
+enum class Scheme : std::uint8_t { kHttp, kHttps };
 // "http://127.0.0.1:9400", for people on this machine.
-std::string format_url(const SocketAddress& address);
+std::string format_url(const SocketAddress& address, Scheme scheme = Scheme::kHttp);
 
 }  // namespace everywatt::web

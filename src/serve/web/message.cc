@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
+#include <string>
 #include <utility>
 
 #include "serve/web/json.h"
@@ -94,11 +96,16 @@ std::string format_http_date(std::int64_t unix_seconds) {
 }
 
 std::string format_head(const Response& response, Version version, Connection connection,
-                        std::string_view date) {
+                        std::string_view date, std::span<const HeaderField> configured) {
   std::string head;
   head.reserve(512);
   fmt::format_to(std::back_inserter(head), "HTTP/1.1 {} {}\r\n", response.status,
                  reason_phrase(response.status));
+  const auto add_unless_configured = [&](std::string_view name, std::string_view value) {
+    if (std::ranges::find(configured, name, &HeaderField::name) == configured.end()) {
+      add(head, name, value);
+    }
+  };
   add(head, "Date", date);
   add(head, "Content-Type", response.content_type);
   fmt::format_to(std::back_inserter(head), "Content-Length: {}\r\n", response.body.bytes.size());
@@ -106,12 +113,15 @@ std::string format_head(const Response& response, Version version, Connection co
   add(head, "Vary", response.vary);
   add(head, "Allow", response.allow);
   add(head, "WWW-Authenticate", response.challenge);
+  if (response.retry_after_s > 0) add(head, "Retry-After", std::to_string(response.retry_after_s));
   add(head, "Cache-Control", response.cache_control);
-  add(head, "Content-Security-Policy", response.content_security_policy);
-  add(head, "X-Content-Type-Options", "nosniff");
-  add(head, "X-Frame-Options", "DENY");
+  add_unless_configured("Content-Security-Policy", response.content_security_policy);
+  add_unless_configured("X-Content-Type-Options", "nosniff");
+  add_unless_configured("X-Frame-Options", "DENY");
   add(head, "Referrer-Policy", "no-referrer");
   add(head, "Cross-Origin-Resource-Policy", "same-origin");
+  for (const HeaderField& field : configured)
+    add(head, field.name, field.value);
   if (connection == Connection::kClose) {
     add(head, "Connection", "close");
   } else if (version == Version::kHttp10) {

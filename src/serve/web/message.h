@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,11 @@ struct Body {
 inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 inline constexpr std::string_view kJson = "application/json";
 
+struct HeaderField {
+  std::string name;
+  std::string value;
+};
+
 struct Upload;
 
 // An answer. Views are constants of the program. What is empty is not sent.
@@ -62,6 +68,7 @@ struct Response {
   std::string_view content_security_policy = "default-src 'none'; frame-ancestors 'none'";
   std::string_view allow = {};
   std::string_view challenge = {};  // WWW-Authenticate
+  unsigned retry_after_s = 0;
   // Set: this is no answer yet, the request's body is wanted first.
   std::shared_ptr<const Upload> upload = {};
 };
@@ -85,8 +92,9 @@ std::string_view reason_phrase(unsigned status);
 std::string format_http_date(std::int64_t unix_seconds);
 
 enum class Connection : std::uint8_t { kKeep, kClose };
-// Status line and header up to the empty line. `date` as format_http_date() writes it.
+// Status line and header up to the empty line. `date` as format_http_date() writes it. What is
+// `configured` stands in place of a field of ours.
 std::string format_head(const Response& response, Version version, Connection connection,
-                        std::string_view date);
+                        std::string_view date, std::span<const HeaderField> configured = {});
 
 }  // namespace everywatt::web

@@ -41,7 +41,18 @@ struct Server::State {
     router.set_receiver([this](std::string_view channel, const Request& request) {
       return receiver->answer(channel, request);
     });
+    if (authentication) authentication->leave_to_answer(std::string(kReceiverPath));
     return receiver->start();
+  }
+
+  base::Status take_logins() {
+    if (authentication == nullptr) return {};
+    router.add_more_metrics(
+        [this](exporter::Exposition& out) { authentication->append_counts(out); });
+    return connections->watch(authentication->passwords().descriptor(), Readiness::kToRead, [this] {
+      authentication->passwords().deliver();
+      return Watching::kGoOn;
+    });
   }
 
   exporter::Encoder encoder;
@@ -51,6 +62,8 @@ struct Server::State {
   std::unique_ptr<Connections> connections;
   // Holds answers that connections wait for: it goes before them.
   std::unique_ptr<Receiver> receiver;  // null: nothing is sent
+  // So does this.
+  std::unique_ptr<Authentication> authentication;  // null: anybody may ask
 };
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -74,11 +87,14 @@ base::Result<std::unique_ptr<Server>> Server::open(Options options) {
                     .encode = {}},
       std::move(options.exporter));
   state->address = std::move(*address);
+  state->authentication = std::move(options.authentication);
   auto connections = Connections::open(
       std::move(options.listener), options.limits,
-      [router = &state->router](const Request& request) { return router->answer(request); });
+      [router = &state->router](const Request& request) { return router->answer(request); },
+      state->authentication.get());
   if (!connections) return std::unexpected(connections.error());
   state->connections = std::move(*connections);
+  if (auto taken = state->take_logins(); !taken) return std::unexpected(taken.error());
   if (options.journal.socket.is_open() && options.journal.file.is_open()) {
     // Without it all else goes on.
     if (auto taken = state->take_marks(std::move(options.journal)); !taken) {
@@ -98,10 +114,16 @@ std::uint16_t Server::port() const {
 }
 
 std::string Server::url() const {
-  return format_url(state_->address);
+  const bool has_tls = state_->authentication && state_->authentication->tls();
+  return format_url(state_->address, has_tls ? Scheme::kHttps : Scheme::kHttp);
+}
+
+void Server::check_passwords(const std::stop_token& stop) {
+  if (state_->authentication) state_->authentication->passwords().run(stop);
 }
 
 base::Status Server::run(const std::stop_token& stop) {
+  if (state_->authentication) state_->authentication->tell_unreadable();
   state_->connections->run(stop);
   return {};
 }

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "serve/exporter/exporter.h"
+#include "serve/web/authentication.h"
 #include "serve/web/connections.h"
 #include "serve/web/journal.h"
 #include "serve/web/metrics_query.h"
@@ -29,6 +30,8 @@ struct Options {
   std::vector<std::string> host_names = {};
 
   Limits limits = {};
+  // Null: anybody may ask, over plain HTTP.
+  std::unique_ptr<Authentication> authentication = {};
 
   std::string recorder_path;
   std::string identities_path = {};
@@ -58,6 +61,10 @@ class Server {
 
   std::uint16_t port() const;
   std::string url() const;  // "http://127.0.0.1:9400"
+
+  // Checks passwords until the token stops it, on a thread of its own. Returns at once where there
+  // are none to be checked.
+  void check_passwords(const std::stop_token& stop);
 
   // Serves until the token stops it.
   base::Status run(const std::stop_token& stop);

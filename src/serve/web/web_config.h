@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "serve/web/message.h"
 #include "serve/web/tls_config.h"
 
 // The web configuration file of Prometheus' exporter toolkit, as it is written for Prometheus, its
 // exporters and Alertmanager.
 namespace everywatt::web {
-
-struct HeaderField {
-  std::string name;
-  std::string value;
-};
 
 // Of all requests together.
 struct RateLimit {
