@@ -28,6 +28,7 @@ enum class Command {
   kDrain,
   kResume,
   kMark,
+  kNotify,
   kShowText,  // --help, --version: `shown` is all there is to do
 };
 
@@ -69,7 +70,8 @@ struct Arguments {
   std::uint64_t memory_bytes = 0;
   bool show_default = false;  // check-config --default
 
-  std::string mark;  // mark TEXT
+  std::string mark;     // mark TEXT
+  std::string channel;  // notify test CHANNEL
 
   // What to write.
   std::string output;                       // record FILE, import --output FILE

@@ -201,6 +201,21 @@ void declare_mark(const Declaration& d) {
   declare_order(d);
 }
 
+// One thing can be done with a channel.
+void declare_notify(const Declaration& d) {
+  static constexpr std::string_view kTest = "test";
+  const auto take = [spoken = d.language](const std::string& word) {
+    if (word != kTest) throw CLI::ValidationError(say(spoken, Message::bad_notify, word));
+  };
+  d.app.add_option_function<std::string>("test", take, d.help(Message::help_notify_test))
+      ->type_name("")
+      ->required();
+  d.text_option("CHANNEL", d.arguments.channel, Message::help_channel, "")->required();
+  declare_language(d);
+  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
+  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
+}
+
 void declare_serve(const Declaration& d) {
   d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
   d.text_option("--listen", d.arguments.listen, Message::help_listen, "ADDR:PORT");
@@ -238,6 +253,7 @@ constexpr auto kCommands = std::to_array<CommandRow>({
     {Command::kDrain, "drain", Message::help_drain, declare_order},
     {Command::kResume, "resume", Message::help_resume, declare_order},
     {Command::kMark, "mark", Message::help_mark, declare_mark},
+    {Command::kNotify, "notify", Message::help_notify, declare_notify},
     {Command::kRecord, "record", Message::help_record, declare_record},
     {Command::kImport, "import", Message::help_import, declare_import},
     {Command::kCheckConfig, "check-config", Message::help_check_config, declare_check_config},

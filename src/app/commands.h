@@ -26,6 +26,7 @@ base::Result<ExitCode> run_why(const Arguments& arguments, const Config& config)
 base::Result<ExitCode> run_drain(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_resume(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_mark(const Arguments& arguments, const Config& config);
+base::Result<ExitCode> run_notify(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_record(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config);
 

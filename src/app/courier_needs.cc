@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -54,12 +55,13 @@ base::Result<base::UniqueFd> open_spool_folder(const std::string& data_folder) {
   const std::string path = (folder / "spool").string();
   const bool is_new = ::mkdir(path.c_str(), kSpoolMode) == 0;
   if (!is_new && errno != EEXIST) return base::fail_errno("create", path);
-  base::UniqueFd spool(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  // By its path alone: once it is given away, a root without all capabilities may not read it.
+  base::UniqueFd spool(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!spool.is_open()) return base::fail_errno("open", path);
   const bool is_root = ::geteuid() == 0;
   const ServerUser user =
       is_root ? find_server_user() : ServerUser{.uid = ::geteuid(), .gid = ::getegid()};
-  if (is_root && is_new && ::fchown(spool.get(), user.uid, user.gid) != 0) {
+  if (is_root && is_new && ::fchownat(spool.get(), "", user.uid, user.gid, AT_EMPTY_PATH) != 0) {
     return base::fail_errno("give away", path);
   }
   struct stat about{};
@@ -69,7 +71,11 @@ base::Result<base::UniqueFd> open_spool_folder(const std::string& data_folder) {
                       fmt::format("{} belongs to user {}", path, about.st_uid),
                       fmt::format("run: chown -R {} {}", user.uid, path));
   }
-  if (::fchmod(spool.get(), kSpoolMode) != 0) return base::fail_errno("close to others", path);
+  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+  const std::string itself = fmt::format("/proc/self/fd/{}", spool.get());
+  if ((about.st_mode & kOthers) != 0 && ::chmod(itself.c_str(), kSpoolMode) != 0) {
+    return base::fail_errno("close to others", path);
+  }
   return spool;
 }
 

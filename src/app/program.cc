@@ -85,6 +85,8 @@ base::Result<ExitCode> run_with_config(const Arguments& arguments) {
       return run_resume(arguments, *config);
     case Command::kMark:
       return run_mark(arguments, *config);
+    case Command::kNotify:
+      return run_notify(arguments, *config);
     case Command::kShowText:
     case Command::kCatalog:
     case Command::kImport:

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
@@ -33,12 +34,12 @@ struct Sockets {
 
 // In a process of its own, for the filter stays: whether `call` is refused there.
 template <typename Call>
-void expect(int error_number, Call call) {
+void expect(int error_number, Call call, base::Status (*forbid)() = forbid_system_calls_of_server) {
   EXPECT_EXIT(
       {
         Sockets sockets;
         ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        if (!forbid_system_calls_of_server()) ::_exit(99);
+        if (!forbid()) ::_exit(99);
         errno = 0;
         const auto result = call(sockets);
         ::_exit(result < 0 ? errno : 0);
@@ -89,6 +90,42 @@ TEST_F(RightsFilterDeathTest, FilesAreReadAndNotWritten) {
   expect(EPERM, [](Sockets&) { return ::open("/dev/null", O_WRONLY); });
   expect(EPERM, [](Sockets&) { return ::open("/tmp", O_RDWR | O_TMPFILE, 0600); });
   expect(EPERM, [](Sockets&) { return ::unlink("/nothing"); });
+}
+
+template <typename Call>
+void expect_of_courier(int error_number, Call call) {
+  expect(error_number, call, forbid_system_calls_of_courier);
+}
+
+TEST_F(RightsFilterDeathTest, TheCourierConnectsAndNobodyToIt) {
+  expect_of_courier(
+      0, [](Sockets& s) { return ::connect(s.fresh, s.as_sockaddr(), sizeof(s.place)); });
+  expect_of_courier(0, [](Sockets&) { return ::open("/dev/null", O_WRONLY) < 0 ? -1 : 0; });
+  expect_of_courier(EPERM, [](Sockets& s) { return ::listen(s.fresh, 1); });
+  expect_of_courier(EPERM, [](Sockets& s) { return ::accept(s.listener, nullptr, nullptr); });
+}
+
+TEST_F(RightsFilterDeathTest, TheCourierReachesNoOtherProcess) {
+  expect_of_courier(EPERM, [](Sockets&) { return ::kill(::getppid(), 0); });
+  expect_of_courier(EPERM, [](Sockets&) {
+    return static_cast<int>(::syscall(SYS_tgkill, ::getppid(), ::getppid(), 0));
+  });
+  expect_of_courier(0, [](Sockets&) {
+    return static_cast<int>(::syscall(SYS_tgkill, ::getpid(), ::getpid(), 0));
+  });
+  expect_of_courier(
+      EPERM, [](Sockets&) { return static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0)); });
+}
+
+TEST_F(RightsFilterDeathTest, ACourierThatIsSomebodyElsesCodeEnds) {
+  EXPECT_EXIT(
+      {
+        ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if (!forbid_system_calls_of_courier()) ::_exit(99);
+        ::execl("/bin/true", "true", nullptr);
+        ::_exit(98);
+      },
+      testing::KilledBySignal(SIGSYS), "");
 }
 
 }  // namespace

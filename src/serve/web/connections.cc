@@ -174,7 +174,7 @@ struct Connections::Loop {
   asio::awaitable<Judgement> judge(const Request& request);
   asio::awaitable<bool> write(Stream& stream, const Response& response, const Request& request,
                               Connection connection);
-  static asio::awaitable<void> drain(Stream& stream);
+  static asio::awaitable<void> drain(Stream& stream, std::size_t most_bytes = kDrainBytes);
   std::string_view date();
 
   const Limits limits;
@@ -276,6 +276,7 @@ asio::awaitable<void> Connections::Loop::serve_requests(Stream& stream, Places::
     request.who = judgement.who;
     Response response = judgement.refusal ? *std::move(judgement.refusal) : answer(request);
     auto connection = parser.keep_alive() ? Connection::kKeep : Connection::kClose;
+    std::size_t rest_bytes = kDrainBytes;
     if (response.upload) {
       const std::shared_ptr<const Upload> upload = response.upload;
       std::string body;
@@ -283,6 +284,8 @@ asio::awaitable<void> Connections::Loop::serve_requests(Stream& stream, Places::
       if (complaint) {
         response = *std::move(complaint);
         connection = Connection::kClose;
+        // Who may send a body hears why it is not taken once all of it is sent.
+        rest_bytes = 2 * upload->limit_bytes;
       } else {
         response = co_await hand_over(std::move(body), *upload);
       }
@@ -296,7 +299,7 @@ asio::awaitable<void> Connections::Loop::serve_requests(Stream& stream, Places::
     if (!co_await write(stream, response, request, connection)) co_return;
     places.note_served(id);
     if (connection == Connection::kClose) {
-      co_await drain(stream);
+      co_await drain(stream, rest_bytes);
       co_return;
     }
     stream.tcp().expires_after(limits.idle);
@@ -371,7 +374,7 @@ asio::awaitable<bool> Connections::Loop::write(Stream& stream, const Response& r
   co_return !error;
 }
 
-asio::awaitable<void> Connections::Loop::drain(Stream& stream) {
+asio::awaitable<void> Connections::Loop::drain(Stream& stream, std::size_t most_bytes) {
   stream.tcp().expires_after(kDrainTime);
   if (stream.has_tls()) {
     co_await stream.async_end_tls(kAwait);
@@ -380,7 +383,7 @@ asio::awaitable<void> Connections::Loop::drain(Stream& stream) {
   error_code ignored;
   std::ignore = stream.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
   std::array<char, kReadBytes> rest{};
-  for (std::size_t taken = 0; taken < kDrainBytes;) {
+  for (std::size_t taken = 0; taken < most_bytes;) {
     const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(rest), kAwait);
     if (error) co_return;
     taken += bytes;

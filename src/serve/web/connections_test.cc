@@ -168,6 +168,10 @@ TEST_F(ConnectionsTest, ATooLargeBodyIsRefusedHoweverItComes) {
   announced.send("POST /taken HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048577\r\n\r\n");
   EXPECT_EQ(announced.read().status, 413U);
   EXPECT_TRUE(announced.is_closed());
+  Client whole(port_);
+  whole.send(post(std::string((1U << 20) + 1, 'x')));
+  EXPECT_EQ(whole.read().status, 413U);
+  EXPECT_TRUE(whole.is_closed());
   Client huge(port_);
   huge.send(
       "POST /taken HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n");
