@@ -52,6 +52,7 @@ struct Arguments {
   std::string host_root;
   std::string kernel_log;
   std::string counters;
+  std::string web_config;
   std::string listen;
   std::string demo;
   std::string replay;

@@ -17,6 +17,7 @@
 #include "app/recorder_files.h"
 #include "app/replay.h"
 #include "app/run_folder.h"
+#include "app/served_access.h"
 #include "app/stop_signals.h"
 #include "app/supervisor.h"
 #include "base/log.h"
@@ -134,8 +135,11 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   // From here on: a start that is interrupted leaves nothing behind.
   block_stop_signals();
   if (auto checked = check_counters(config); !checked) return std::unexpected(checked.error());
-  if (!arguments.replay.empty()) return run_replay(arguments.replay, config);
+  const auto scheme = check_access(config, arguments.language);
+  if (!scheme) return std::unexpected(scheme.error());
+  if (!arguments.replay.empty()) return run_replay(arguments.replay, config, *scheme);
   SupervisorOptions options;
+  options.scheme = *scheme;
   options.config = config;
   // As a pod is told where it runs: its own host name is the pod's.
   if (const char* const node = std::getenv("NODE_NAME");

@@ -29,6 +29,8 @@ struct Config {
   std::vector<std::string> host_names;
   exporter::NameSets names = 0;
   std::string counters;  // of DCGM's names: "" (all), "default" or a file
+  std::string web_config;   // the toolkit's web configuration file; "": none
+  std::string tokens_file;  // "": none
   std::vector<std::string> served_gpus;
   std::string hostname;  // of DCGM's label: "" the machine's, "-" none
   exporter::ModelName model_name{};

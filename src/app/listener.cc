@@ -13,8 +13,8 @@ base::Result<Listener> Listener::open(const std::string& address, std::uint16_t 
   return Listener{.socket = std::move(*socket), .port = bound->port};
 }
 
-std::string make_url(const std::string& address, std::uint16_t port) {
-  return web::format_url({.address = address, .port = port});
+std::string make_url(const std::string& address, std::uint16_t port, web::Scheme scheme) {
+  return web::format_url({.address = address, .port = port}, scheme);
 }
 
 }  // namespace everywatt::app

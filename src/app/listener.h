@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "serve/web/listening_socket.h"
 
 namespace everywatt::app {
 
@@ -19,6 +20,7 @@ struct Listener {
 };
 
 // "http://127.0.0.1:9400", for people on this machine.
-std::string make_url(const std::string& address, std::uint16_t port);
+std::string make_url(const std::string& address, std::uint16_t port,
+                     web::Scheme scheme = web::Scheme::kHttp);
 
 }  // namespace everywatt::app

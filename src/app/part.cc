@@ -20,6 +20,7 @@
 #include "app/rights.h"
 #include "app/rights_filter.h"
 #include "app/run_folder.h"
+#include "app/served_access.h"
 #include "app/served_exporter.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -113,19 +114,25 @@ web::Limits server_limits(const Config& config) {
 base::Result<ExitCode> run_server(const Config& config, const PartWords& words) {
   // While the operator's files can be read.
   exporter::Options exporter = served_exporter(config);
+  auto authentication = open_authentication(config);
+  // Without it nobody is let in, rather than everybody.
+  if (!authentication) return std::unexpected(authentication.error());
   if (auto dropped = drop_server_rights(); !dropped) return std::unexpected(dropped.error());
+  if (*authentication) hide_memory();
   // The change of user has made the kernel forget it.
   if (!die_with_parent(words.parent)) return kUnavailable;
   web::Options options;
   options.address = config.listen_address;
   options.port = config.listen_port;
   options.listener = base::UniqueFd(kFirstChildFd + 1);
+  options.authentication = *std::move(authentication);
   options.host_names = config.host_names;
   options.limits = server_limits(config);
-  // Through the descriptor: the folder's parents may be closed to the server's user.
-  const std::string folder = fmt::format("/proc/self/fd/{}", kFirstChildFd + 2);
-  options.recorder_path = fmt::format("{}/{}", folder, kRecorderName);
-  options.identities_path = fmt::format("{}/{}", folder, kIdentitiesName);
+  // Through the descriptor: the folder's parents may be closed to the server's user, and where it
+  // has keys, its own /proc/self is.
+  if (::fchdir(kFirstChildFd + 2) != 0) return base::fail_errno("enter", "the run folder");
+  options.recorder_path = kRecorderName;
+  options.identities_path = kIdentitiesName;
   options.metrics = {.names = config.names, .gpus = config.served_gpus};
   options.exporter = std::move(exporter);
   options.note = words.note;
@@ -140,6 +147,9 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   auto server = web::Server::open(std::move(options));
   if (!server) return std::unexpected(server.error());
   return work_until_stopped(nullptr, [&server](const std::stop_token& stop) -> base::Status {
+    // It cannot be made under the filter.
+    const std::jthread passwords(
+        [&server](const std::stop_token& ended) { (*server)->check_passwords(ended); });
     // A kernel that has no such filters still has a server without rights.
     if (auto forbidden = forbid_system_calls_of_server(); !forbidden) {
       base::log(base::LogLevel::kWarning, forbidden.error().message);

@@ -32,6 +32,7 @@ void read_options(const Arguments& arguments, ConfigReading& reading) {
   read("--kernel-log", "host.kernel_log", arguments.kernel_log);
   read("--listen", "serve.listen", arguments.listen);
   read("--counters", "serve.counters", arguments.counters);
+  read("--web-config", "serve.web_config", arguments.web_config);
 }
 
 // The configuration of a command that needs one; the first fault is the error.

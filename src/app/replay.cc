@@ -8,6 +8,7 @@
 
 #include "app/counters_choice.h"
 #include "app/listener.h"
+#include "app/served_access.h"
 #include "app/stop_signals.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -41,7 +42,8 @@ std::int64_t replayed_ns(std::int64_t first_ns, std::int64_t last_ns, std::int64
   return length_ns <= 0 ? last_ns : first_ns + elapsed_ns % length_ns;
 }
 
-base::Result<ExitCode> run_replay(const std::string& path, const Config& config) {
+base::Result<ExitCode> run_replay(const std::string& path, const Config& config,
+                                  web::Scheme scheme) {
   auto clock = make_clock(path);
   if (!clock) {
     if (clock.error().code == base::Code::kNotFound) {
@@ -53,8 +55,11 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
   if (!counters) return std::unexpected(counters.error());
   auto listener = Listener::open(config.listen_address, config.listen_port);
   if (!listener) return std::unexpected(listener.error());
-  const std::string url = make_url(config.listen_address, listener->port);
+  const std::string url = make_url(config.listen_address, listener->port, scheme);
+  auto authentication = open_authentication(config);
+  if (!authentication) return std::unexpected(authentication.error());
   web::Options options;
+  options.authentication = *std::move(authentication);
   options.address = config.listen_address;
   options.port = config.listen_port;
   options.listener = std::move(listener->socket);
@@ -78,6 +83,8 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
       outcome = (*server)->run(stop);
       if (!stop.stop_requested()) ::kill(::getpid(), SIGTERM);
     });
+    const std::jthread passwords(
+        [&](const std::stop_token& stop) { (*server)->check_passwords(stop); });
     int number = 0;
     ::sigwait(&signals, &number);
   }

@@ -15,6 +15,7 @@ namespace everywatt::app {
 std::int64_t replayed_ns(std::int64_t first_ns, std::int64_t last_ns, std::int64_t elapsed_ns);
 
 // Serves a recording with a moving now until SIGTERM or SIGINT: the server alone, in this process.
-base::Result<ExitCode> run_replay(const std::string& path, const Config& config);
+base::Result<ExitCode> run_replay(const std::string& path, const Config& config,
+                                  web::Scheme scheme);
 
 }  // namespace everywatt::app

@@ -96,16 +96,20 @@ base::Status drop_host_rights() {
 
 base::Status drop_server_rights() {
   if (auto become = become_server_user(); !become) return become;
-  // The change of user has hidden our own /proc/self from us; there is no secret in this process.
+  // The change of user has hidden our own /proc/self from us.
   ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   return forbid_new_rights();
 }
 
-base::Status drop_courier_rights() {
-  if (auto become = become_server_user(); !become) return become;
+void hide_memory() {
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   constexpr rlimit kNoCore{.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_CORE, &kNoCore);
+}
+
+base::Status drop_courier_rights() {
+  if (auto become = become_server_user(); !become) return become;
+  hide_memory();
   return forbid_new_rights();
 }
 

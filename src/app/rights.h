@@ -26,8 +26,10 @@ void prefer_sampler();
 base::Status drop_host_rights();
 // The server keeps nothing.
 base::Status drop_server_rights();
-// The courier keeps nothing either, and as the one process that knows secrets it cannot be looked
-// into by others of its user, nor does it leave a core behind.
+// For a process that knows secrets: others of its user cannot look into it, and it leaves no core
+// behind. Its own /proc/self is closed to it.
+void hide_memory();
+// The courier keeps nothing either, and hides its memory.
 base::Status drop_courier_rights();
 
 }  // namespace everywatt::app

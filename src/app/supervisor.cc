@@ -320,9 +320,9 @@ void Supervisor::State::announce(std::int64_t now_ns) {
   base::log(
       base::LogLevel::kNotice,
       fmt::format("serving {} - {} GPU{}{}, recording in {}",
-                  make_url(options.config.listen_address, options.listener.port), count,
-                  count == 1 ? "" : "s", options.note.empty() ? "" : " (" + options.note + ")",
-                  options.folder.files));
+                  make_url(options.config.listen_address, options.listener.port, options.scheme),
+                  count, count == 1 ? "" : "s",
+                  options.note.empty() ? "" : " (" + options.note + ")", options.folder.files));
 }
 
 // Those that end within the time are forgotten.

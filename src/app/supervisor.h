@@ -35,8 +35,9 @@ struct SupervisorOptions {
   RunFolder folder;
   RecorderFiles files;
   Listener listener;
-  std::optional<ControlSocket> control;  // nothing: nobody gives orders
-  std::optional<Marks> marks;            // nothing: nobody leaves marks
+  web::Scheme scheme = web::Scheme::kHttp;  // what the server speaks there
+  std::optional<ControlSocket> control;     // nothing: nobody gives orders
+  std::optional<Marks> marks;               // nothing: nobody leaves marks
   std::vector<std::string> pci_addresses;
   std::optional<Companion> companion;
   std::optional<CourierNeeds> courier;
