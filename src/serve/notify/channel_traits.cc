@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/notify/channel_traits.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
@@ -30,11 +31,9 @@ std::span<const ChannelTraits> all_traits() {
 }
 
 const ChannelTraits& traits_of(ChannelType type) {
-  for (const ChannelTraits& each : kTraits) {
-    if (each.type == type) return each;
-  }
-  CHECK(!"a type has no traits");
-  return kTraits.front();
+  const auto found = std::ranges::find(kTraits, type, &ChannelTraits::type);
+  CHECK(found != kTraits.end());
+  return *found;
 }
 
 }  // namespace everywatt::notify
