@@ -37,6 +37,8 @@ State GpuWatch::refresh_migs(std::int64_t now_ns) {
   for (const auto& mig : migs_) {
     if (!mig->is_begun() || is_listed(*instances, mig->device())) continue;
     mig->end(State::kNotRead);
+    // Before another takes the slot: nobody is to see that one under this one's name, or none.
+    shared_.file.set_status(mig->slot(), DeviceStatus::kGone, now_ns);
     has_changed = true;
   }
   for (nvml::Device& instance : instances->named) {

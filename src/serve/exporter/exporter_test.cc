@@ -304,6 +304,23 @@ TEST(Exporter, MigInstancesHaveTheirOwnLabelsAndDcgmsOfTheirGpu) {
   }
 }
 
+// Its slot was another's a moment ago, and who has it now is not written yet.
+TEST(Exporter, MigInstanceWithoutItsIdentityIsNotShown) {
+  view::Machine machine({.gpus = 1, .migs_per_gpu = 1});
+  add_busy_gpu(machine, 0);
+  const std::uint32_t mig = machine.mig(0, 0);
+  machine.file().set_status(mig, recorder::DeviceStatus::kOk, kSecond);
+  machine.add(mig, Scope::kGpu, Lane::kGauge, 1000 * kSecond,
+              [](Row& row) { row.set(MetricId::gpu_memory_used_bytes, kMiB); });
+  std::size_t shown = 0;
+  for (const auto& [name, value] : parse(encode(*machine.view(kNow), kDefaultNames))) {
+    if (!name.starts_with("gpu_memory_used_bytes{")) continue;
+    ++shown;
+    EXPECT_NE(name.find("uuid="), std::string::npos) << name;
+  }
+  EXPECT_EQ(shown, 1U);
+}
+
 TEST(Exporter, AnEmptyFileGivesWhatIsKnownOfItself) {
   view::Machine machine({.gpus = 0});
   const auto series = parse(encode(*machine.view(kNow), kDefaultNames));

@@ -87,9 +87,12 @@ bool is_told_apart(const Plan& plan, const Target& target) {
 }
 
 // Devices without a name or identity cannot be told apart: two samples would have one label set.
+// A GPU has its place, an instance has nothing: its slot is between the one that was there and the
+// one that comes.
 bool is_nameless(const Device& device) {
-  const bool has_name = device.scope == Scope::kGpu || device.scope == Scope::kNode;
-  return !has_name && device.name.empty();
+  if (device.is_mig()) return device.uuid.empty();
+  const bool has_place = device.scope == Scope::kGpu || device.scope == Scope::kNode;
+  return !has_place && device.name.empty();
 }
 
 Target make_target(const View& view, const Device& device, const std::vector<Device>& gpus,
