@@ -50,6 +50,7 @@ struct Arguments {
   std::string nvml_library;
   std::string host_root;
   std::string kernel_log;
+  std::string counters;
   std::string listen;
   std::string demo;
   std::string replay;

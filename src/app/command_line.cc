@@ -209,6 +209,7 @@ void declare_serve(const Declaration& d) {
   d.text_option("--nvml-library", d.arguments.nvml_library, Message::help_nvml_library, "FILE");
   d.text_option("--host-root", d.arguments.host_root, Message::help_host_root, "DIR");
   d.text_option("--kernel-log", d.arguments.kernel_log, Message::help_kernel_log, "FILE");
+  d.text_option("--counters", d.arguments.counters, Message::help_counters, "FILE");
   d.text_option("--demo", d.arguments.demo, Message::help_demo,
                 "NAME[,NAME...]|all|DIR|scenario:NAME");
   d.text_option("--replay", d.arguments.replay, Message::help_replay, "FILE");

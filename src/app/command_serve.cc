@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <ranges>
 
 #include "app/commands.h"
+#include "app/counters_choice.h"
 #include "app/demo.h"
 #include "app/inherited.h"
 #include "app/listener.h"
@@ -82,6 +84,25 @@ void open_doors(const Config& config, const std::string& demo_folder, Supervisor
   }
 }
 
+// Says once what of a counters file is left out.
+base::Status check_counters(const Config& config) {
+  constexpr std::size_t kMostLines = 20;
+  auto chosen = choose_counters(config);
+  if (!chosen) {
+    chosen.error().code = base::Code::kInvalidArgument;
+    return std::unexpected(std::move(chosen.error()));
+  }
+  const std::vector<std::string>& skipped = chosen->skipped;
+  for (const std::string& line : skipped | std::views::take(kMostLines)) {
+    base::log(base::LogLevel::kWarning, fmt::format("{}: {}", config.counters, line));
+  }
+  if (skipped.size() > kMostLines) {
+    base::log(base::LogLevel::kWarning, fmt::format("{}: {} lines more are left out",
+                                                    config.counters, skipped.size() - kMostLines));
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& config) {
@@ -89,6 +110,7 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   survive_failed_writes();
   // From here on: a start that is interrupted leaves nothing behind.
   block_stop_signals();
+  if (auto checked = check_counters(config); !checked) return std::unexpected(checked.error());
   if (!arguments.replay.empty()) return run_replay(arguments.replay, config);
   SupervisorOptions options;
   options.config = config;

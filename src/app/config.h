@@ -26,6 +26,7 @@ struct Config {
   std::uint16_t listen_port = 0;
   std::vector<std::string> host_names;
   exporter::NameSets names = 0;
+  std::string counters;  // of DCGM's names: "" (all), "default" or a file
   std::size_t processes_a_gpu = 0;
   std::size_t connections = 0;
   std::int64_t request_ns = 0;

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "app/child.h"
+#include "app/counters_choice.h"
 #include "app/gpu_bus.h"
 #include "app/own_reading.h"
 #include "app/rights.h"
@@ -153,6 +154,8 @@ web::Limits server_limits(const Config& config) {
 }
 
 base::Result<ExitCode> run_server(const Config& config, const PartWords& words) {
+  // While the operator's files can be read.
+  auto counters = choose_counters(config);
   if (auto dropped = drop_server_rights(); !dropped) return std::unexpected(dropped.error());
   // The change of user has made the kernel forget it.
   if (!die_with_parent(words.parent)) return kUnavailable;
@@ -169,6 +172,13 @@ base::Result<ExitCode> run_server(const Config& config, const PartWords& words) 
   options.names = config.names;
   options.exporter.hostname = host_name(config);
   options.exporter.processes_a_gpu = config.processes_a_gpu;
+  // The start of `serve` has told of what is wrong in it.
+  if (counters) {
+    options.exporter.counters = std::move(counters->counters);
+  } else {
+    base::log(base::LogLevel::kWarning,
+              counters.error().message + ": all of DCGM's names are served");
+  }
   options.note = words.note;
   if (words.has_marks) {
     options.journal = {.socket = base::UniqueFd(kFirstChildFd + 3),

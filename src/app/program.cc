@@ -29,6 +29,7 @@ void read_options(const Arguments& arguments, ConfigReading& reading) {
   read("--host-root", "host.root", arguments.host_root);
   read("--kernel-log", "host.kernel_log", arguments.kernel_log);
   read("--listen", "serve.listen", arguments.listen);
+  read("--counters", "serve.counters", arguments.counters);
 }
 
 // The configuration of a command that needs one; the first fault is the error.

@@ -229,7 +229,8 @@ void GpuWatch::try_open(std::int64_t now_ns) {
   const nvml::abi::Device handle = device->handle();
   lanes_->begin(std::move(*device));
   set_status(DeviceStatus::kOk, now_ns);
-  faults_.begin(lanes_->begun_as(), now_ns);
+  // Not before the rows of this GPU begin, or nobody would see its zeros.
+  faults_.begin(lanes_->begun_as(), shared_.options.clock());
   handle_.store(handle, std::memory_order_release);
   has_registered_ = false;
   registering_.succeed();

@@ -29,13 +29,6 @@ bool is_double(const Metric& metric) {
          (metric.unit == Unit::kRatio && metric.dcgm_id >= kFirstProfilingId);
 }
 
-// What DCGM's exporter has as numbers: constants that only identify are labels there, if anything.
-bool is_exported(const Metric& metric) {
-  const bool identifies = metric.lane == catalog::Lane::kOnce && metric.unit == Unit::kNone;
-  return !metric.dcgm.empty() && metric.type != Type::kText && metric.scope == Scope::kGpu &&
-         !identifies;
-}
-
 // Several instances are one number in DCGM: the sum of a counter, else the largest.
 std::optional<catalog::Reading> read_one(const View& view, const Target& target, MetricId id) {
   const Metric& metric = catalog::metric(id);
@@ -71,16 +64,6 @@ std::string value_text(MetricId id, catalog::Reading reading) {
                      std::round(catalog::as_double(id, reading) * metric.dcgm_scale) + 0.0);
 }
 
-// DCGM's one number is of all links, where ours tells each.
-std::string help_text(const Metric& metric) {
-  std::string help(metric.en);
-  if (metric.instances == 1) return help;
-  if (help.ends_with('.')) help.pop_back();
-  return fmt::format("{}: {} of all {}s.", help,
-                     metric.kind == Kind::kCounter ? "the sum" : "the highest",
-                     metric.instance_label);
-}
-
 void append_xid_labels(std::uint64_t code, Exposition& out) {
   out.label("err_code", fmt::format("{}", code));
   out.label("err_msg", code == 0 ? "No Error" : catalog::xid_text(code, catalog::Lang::kEn));
@@ -88,18 +71,18 @@ void append_xid_labels(std::uint64_t code, Exposition& out) {
 
 }  // namespace
 
-void append_dcgm(const View& view, const Plan& plan, Exposition& out) {
-  for (std::size_t i = 0; i < catalog::metrics().size(); ++i) {
-    const Metric& metric = catalog::metrics()[i];
-    const auto id = static_cast<MetricId>(i);
-    if (!is_exported(metric)) continue;
-    const std::string help = help_text(metric);  // lives as long as its samples are written
-    out.begin_family(metric.dcgm, metric.kind == Kind::kCounter ? "counter" : "gauge", help);
+void append_dcgm(const View& view, const Plan& plan, std::span<const Counter> families,
+                 Exposition& out) {
+  for (const Counter& family : families) {
+    const MetricId id = family.metric;
+    out.begin_family(family.name, family.type, family.help);
     for (const Target& target : plan.targets) {
       if (target.device.scope != Scope::kGpu || target.dcgm_labels.empty()) continue;
       const auto reading = read_one(view, target, id);
       if (!reading) continue;
-      if (!std::isfinite(catalog::as_double(id, *reading) * metric.dcgm_scale)) continue;
+      if (!std::isfinite(catalog::as_double(id, *reading) * catalog::metric(id).dcgm_scale)) {
+        continue;
+      }
       out.sample().labels(target.dcgm_labels);
       if (id == MetricId::gpu_last_xid) append_xid_labels(reading->u64(), out);
       out.number(value_text(id, *reading));

@@ -78,7 +78,7 @@ Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 void Encoder::encode(const view::View& view, const Wish& wish, Exposition& out) {
   const std::uint64_t changes = view::device_changes(view);
   if (state_->planned_changes != changes) {
-    state_->plan = make_plan(view, state_->options.hostname);
+    state_->plan = make_plan(view, state_->options.hostname, state_->options.counters.labels);
     state_->last_good = {};
     state_->planned_changes = changes;
   }
@@ -90,7 +90,7 @@ void Encoder::append(const view::View& view, const Plan& plan, NameSets names, E
   if (has(names, Names::kNative)) {
     append_native(view, plan, state_->families, state_->options.processes_a_gpu, out);
   }
-  if (has(names, Names::kDcgm)) append_dcgm(view, plan, out);
+  if (has(names, Names::kDcgm)) append_dcgm(view, plan, state_->options.counters.families, out);
   if (has(names, Names::kDcgmLegacy)) append_dcgm_legacy(view, plan, out);
   if (has(names, Names::kSelf)) {
     append_self(view, plan, state_->families, state_->last_good, out);

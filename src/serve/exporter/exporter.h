@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "read/view/view.h"
+#include "serve/exporter/counters.h"
 #include "serve/exporter/exposition.h"
 
 namespace everywatt::exporter {
@@ -40,6 +41,7 @@ struct Options {
   // Processes of a GPU that get samples of their own, by memory; the others are summed up. 0: pids
   // appear nowhere.
   std::size_t processes_a_gpu = 16;
+  Counters counters = all_counters();  // what DCGM's names are of
 };
 
 // What a scrape asks for.

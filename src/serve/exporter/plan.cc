@@ -21,6 +21,14 @@ std::string number_text(const View& view, std::uint32_t slot, MetricId id) {
   return latest.is_ok() ? fmt::format("{}", latest.reading.u64()) : std::string();
 }
 
+// "": not known.
+std::string constant_text(const View& view, std::uint32_t slot, MetricId id) {
+  if (catalog::metric(id).type == catalog::Type::kText) return view.text(slot, id);
+  const view::Latest latest = view.latest(slot, id);
+  if (!latest.is_ok()) return {};
+  return fmt::format("{}", catalog::as_double(id, latest.reading) * catalog::metric(id).dcgm_scale);
+}
+
 void append_label(std::string& labels, std::string_view name, std::string_view value) {
   if (value.empty()) return;
   labels = join_labels(labels, format_label(name, value));
@@ -42,7 +50,7 @@ std::string gpu_labels(const View& view, const Device& device) {
 
 // Names, order and cases as DCGM's exporter writes them: a MIG instance shows its GPU's identity.
 std::string dcgm_labels(const View& view, const Device& device, const Device& gpu,
-                        const std::string& hostname) {
+                        const std::string& hostname, std::span<const ConstantLabel> constants) {
   std::string labels;
   append_label(labels, "gpu", fmt::format("{}", gpu.index));
   append_label(labels, "UUID", gpu.uuid);
@@ -57,7 +65,9 @@ std::string dcgm_labels(const View& view, const Device& device, const Device& gp
                  number_text(view, device.slot, MetricId::gpu_mig_gpu_instance));
   }
   append_label(labels, "Hostname", hostname);
-  append_label(labels, "DCGM_FI_DRIVER_VERSION", view.text(gpu.slot, MetricId::gpu_driver_version));
+  for (const ConstantLabel& label : constants) {
+    append_label(labels, label.name, constant_text(view, gpu.slot, label.metric));
+  }
   return labels;
 }
 
@@ -96,13 +106,15 @@ bool is_nameless(const Device& device) {
 }
 
 Target make_target(const View& view, const Device& device, const std::vector<Device>& gpus,
-                   const std::string& hostname) {
+                   const std::string& hostname, std::span<const ConstantLabel> constants) {
   Target target;
   target.device = device;
   if (device.scope == Scope::kGpu) {
     const auto gpu = std::ranges::find(gpus, device.parent.value_or(device.slot), &Device::slot);
     target.labels = gpu_labels(view, device);
-    if (gpu != gpus.end()) target.dcgm_labels = dcgm_labels(view, device, *gpu, hostname);
+    if (gpu != gpus.end()) {
+      target.dcgm_labels = dcgm_labels(view, device, *gpu, hostname, constants);
+    }
   } else {
     target.labels = other_labels(device);
   }
@@ -117,13 +129,14 @@ Target make_target(const View& view, const Device& device, const std::vector<Dev
 
 }  // namespace
 
-Plan make_plan(const View& view, const std::string& hostname) {
+Plan make_plan(const View& view, const std::string& hostname,
+               std::span<const ConstantLabel> labels) {
   Plan plan;
   const std::vector<Device> gpus = view::gpus(view);
   for (unsigned scope = 0; scope < catalog::kScopeCount; ++scope) {
     for (const Device& device : view::devices(view, static_cast<Scope>(scope))) {
       if (device.status == view::DeviceStatus::kGone || is_nameless(device)) continue;
-      Target target = make_target(view, device, gpus, hostname);
+      Target target = make_target(view, device, gpus, hostname, labels);
       if (is_told_apart(plan, target)) plan.targets.push_back(std::move(target));
     }
   }

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "read/view/device.h"
 #include "read/view/view.h"
+#include "serve/exporter/counters.h"
 
 namespace everywatt::exporter {
 
@@ -33,6 +35,8 @@ struct Plan {
 };
 std::string make_info_labels(const view::View& view, const Target& target);
 std::vector<std::string> make_link_labels(const view::View& view, const Target& target);
-Plan make_plan(const view::View& view, const std::string& hostname);
+// `labels`: constants beside the identity in dcgm_labels.
+Plan make_plan(const view::View& view, const std::string& hostname,
+               std::span<const ConstantLabel> labels);
 
 }  // namespace everywatt::exporter

@@ -6,6 +6,7 @@
 
 #include "read/view/readiness.h"
 #include "read/view/view.h"
+#include "serve/exporter/counters.h"
 #include "serve/exporter/exposition.h"
 #include "serve/exporter/families.h"
 #include "serve/exporter/plan.h"
@@ -16,7 +17,8 @@ namespace everywatt::exporter {
 
 void append_native(const view::View& view, const Plan& plan, std::span<const Family> families,
                    std::size_t processes_a_gpu, Exposition& out);
-void append_dcgm(const view::View& view, const Plan& plan, Exposition& out);
+void append_dcgm(const view::View& view, const Plan& plan, std::span<const Counter> families,
+                 Exposition& out);
 void append_dcgm_legacy(const view::View& view, const Plan& plan, Exposition& out);
 void append_self(const view::View& view, const Plan& plan, std::span<const Family> families,
                  view::LastGood& last_good, Exposition& out);
