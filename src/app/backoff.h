@@ -27,4 +27,11 @@ class Backoff {
   std::int64_t wait_ns_ = 0;
 };
 
+// Of a process of ours that ended. One that had lived for some seconds is started again at once,
+// however often that happens: what it does is not to be missed for longer than a second.
+inline Backoff backoff_of_part() {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return {kSecond / 10, 10 * kSecond, 5 * kSecond};
+}
+
 }  // namespace everywatt::app

@@ -43,7 +43,7 @@ std::string seconds_text(std::int64_t ns) {
 
 SamplerKeeper::SamplerKeeper(Options options)
     : options_(std::move(options)),
-      restarts_(kSecond / 10, 10 * kSecond, 30 * kSecond),
+      restarts_(backoff_of_part()),
       starts_of_library_(5 * kSecond, kLongest, 5 * kMinute),
       events_(30 * kSecond, kLongest, 30 * kMinute),
       fences_(options_.first_fence_ns) {

@@ -146,6 +146,16 @@ TEST_F(KeeperTest, OneThatEndsIsStartedAgainLaterEachTime) {
   EXPECT_THAT(waits_ms, ElementsAre(100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000));
 }
 
+TEST_F(KeeperTest, OneThatHadLivedForSomeSecondsIsStartedAgainAtOnceEachTime) {
+  for (std::size_t i = 0; i < 5; ++i) {
+    pass(5 * kSecond);
+    life().ending = Ending{137, "killed by signal 9 (Killed)"};
+    keeper_->tick();
+    pass(kSecond / 10);
+    ASSERT_EQ(lives_.size(), i + 2);
+  }
+}
+
 TEST_F(KeeperTest, FencesTheGpuWhoseCallHangsAndClearsTheOthersBreadcrumbs) {
   life().ends_when_asked = false;
   leave_crumb(gpu(1), Call::kDeviceGetPowerUsage);

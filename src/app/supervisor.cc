@@ -44,7 +44,7 @@ struct PartProcess {
   std::uint64_t pid = 0;  // of the last one started
   std::int64_t started_ns = 0;
   std::int64_t start_at_ns = 0;
-  Backoff backoff{kSecond / 10, 10 * kSecond, 30 * kSecond};
+  Backoff backoff = backoff_of_part();
   Repeats repeats = {};
 };
 

@@ -161,18 +161,25 @@ class FaultyMachine:
     def parts(self) -> dict[str, int]:
         return self.daemon.parts()
 
-    def wait_for_parts(self, others_than: dict[str, int] | None = None) -> dict[str, int]:
+    def wait_for_parts(self) -> dict[str, int]:
         return wait_until(
             lambda: {"sampler", "host", "server"} <= self.parts().keys() and self.parts(), self.parts
         )
 
-    def longest_gap_s(self, gpu: int | str, since_ns: int, metric: str = "gpu_power_watts") -> float:
-        """Between good rows of the recorder, from that wall time until now."""
+    def times_of(self, gpu: int | str, metric: str = "gpu_power_watts") -> list[int]:
+        """Of the good rows of the recorder, as wall time."""
         answer = json.loads(
             self.daemon.run("history", metric, "--gpu", gpu, "--since", "10m", "--json").stdout
         )
         (series,) = answer["series"]
-        times = [at for at, _, state, _ in series["points"] if state == "ok" and at >= since_ns]
+        return [at for at, _, state, _ in series["points"] if state == "ok"]
+
+    def newest_ns(self, gpu: int | str) -> int:
+        return max(self.times_of(gpu), default=0)
+
+    def longest_gap_s(self, gpu: int | str, since_ns: int, metric: str = "gpu_power_watts") -> float:
+        """Between good rows of the recorder, from that wall time until now."""
+        times = [at for at in self.times_of(gpu, metric) if at >= since_ns]
         times = [since_ns, *times, time.time_ns()]
         return max(b - a for a, b in zip(times, times[1:])) / 1e9
 
