@@ -1,13 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what a daemon holds."""
 
+import contextlib
 import os
+import re
 from pathlib import Path
 
 from program import children_of
 
 SLACK = 4
-VARYING = ("mappings", "host descriptors")
+VARYING = ("mappings",)
+# Files of a process that is watched, which are kept open while it lives.
+OF_PROCESS = re.compile(r"/proc/(\d+)/(stat|status|smaps)")
+
+
+def open_files(pid: int) -> list[str]:
+    paths = []
+    for descriptor in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            paths.append(os.readlink(f"/proc/{pid}/fd/{descriptor}"))
+    return paths
+
+
+def is_of_living(path: str) -> bool:
+    found = OF_PROCESS.fullmatch(path)
+    return found is not None and os.path.exists(f"/proc/{found[1]}")
 
 
 def count(machine) -> dict[str, int]:
@@ -17,7 +34,7 @@ def count(machine) -> dict[str, int]:
         "processes": len(children_of(machine.daemon.process.pid)),
     }
     for part, pid in {"supervisor": machine.daemon.process.pid, **machine.parts()}.items():
-        found[f"{part} descriptors"] = len(os.listdir(f"/proc/{pid}/fd"))
+        found[f"{part} descriptors"] = sum(not is_of_living(path) for path in open_files(pid))
         found[f"{part} threads"] = len(os.listdir(f"/proc/{pid}/task"))
         found[f"{part} mappings"] = len(Path(f"/proc/{pid}/maps").read_text().splitlines())
     return found
@@ -32,8 +49,8 @@ def memory_kb(machine) -> dict[str, int]:
 
 
 def unlike(before: dict[str, int], now: dict[str, int]) -> dict[str, tuple]:
-    """What has grown. An allocator may map another piece, and the host process holds descriptors of
-    the processes that are on the GPUs just then: fewer than one a round, so that a leak shows."""
+    """What has grown. An allocator may map another piece: fewer than one a round, so that a leak
+    shows."""
     return {
         name: (before.get(name), now.get(name))
         for name in before | now
