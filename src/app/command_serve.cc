@@ -84,8 +84,8 @@ void open_doors(const Config& config, const std::string& demo_folder, Supervisor
   }
 }
 
-// Says once what of a counters file is left out.
-base::Status check_counters(const Config& config) {
+// The chosen counters; says once what of their file is left out.
+base::Result<exporter::Counters> tell_counters(const Config& config) {
   constexpr std::size_t kMostLines = 20;
   auto chosen = choose_counters(config);
   if (!chosen) {
@@ -100,7 +100,7 @@ base::Status check_counters(const Config& config) {
     base::log(base::LogLevel::kWarning, fmt::format("{}: {} lines more are left out",
                                                     config.counters, skipped.size() - kMostLines));
   }
-  return {};
+  return std::move(chosen->counters);
 }
 
 }  // namespace
@@ -110,8 +110,11 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   survive_failed_writes();
   // From here on: a start that is interrupted leaves nothing behind.
   block_stop_signals();
-  if (auto checked = check_counters(config); !checked) return std::unexpected(checked.error());
-  if (!arguments.replay.empty()) return run_replay(arguments.replay, config);
+  auto counters = tell_counters(config);
+  if (!counters) return std::unexpected(counters.error());
+  if (!arguments.replay.empty()) {
+    return run_replay(arguments.replay, config, *std::move(counters));
+  }
   SupervisorOptions options;
   options.config = config;
   options.pci_addresses = find_gpus(config);

@@ -6,7 +6,6 @@
 
 #include <thread>
 
-#include "app/counters_choice.h"
 #include "app/listener.h"
 #include "app/stop_signals.h"
 #include "base/clock.h"
@@ -41,7 +40,8 @@ std::int64_t replayed_ns(std::int64_t first_ns, std::int64_t last_ns, std::int64
   return length_ns <= 0 ? last_ns : first_ns + elapsed_ns % length_ns;
 }
 
-base::Result<ExitCode> run_replay(const std::string& path, const Config& config) {
+base::Result<ExitCode> run_replay(const std::string& path, const Config& config,
+                                  exporter::Counters counters) {
   auto clock = make_clock(path);
   if (!clock) {
     if (clock.error().code == base::Code::kNotFound) {
@@ -49,8 +49,6 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
     }
     return std::unexpected(clock.error());
   }
-  auto counters = choose_counters(config);
-  if (!counters) return std::unexpected(counters.error());
   auto listener = Listener::open(config.listen_address, config.listen_port);
   if (!listener) return std::unexpected(listener.error());
   const std::string url = make_url(config.listen_address, listener->port);
@@ -63,7 +61,7 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config)
   options.clock = *std::move(clock);
   options.names = config.names;
   options.exporter.processes_a_gpu = config.processes_a_gpu;
-  options.exporter.counters = std::move(counters->counters);
+  options.exporter.counters = std::move(counters);
   options.note = "replay of " + base::clean_text(path, kShownPathBytes);
   const sigset_t signals = block_stop_signals();
   auto server = web::Server::open(std::move(options));

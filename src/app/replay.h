@@ -7,6 +7,7 @@
 #include "app/config.h"
 #include "app/exit_code.h"
 #include "base/result.h"
+#include "serve/exporter/counters.h"
 
 namespace everywatt::app {
 
@@ -15,6 +16,8 @@ namespace everywatt::app {
 std::int64_t replayed_ns(std::int64_t first_ns, std::int64_t last_ns, std::int64_t elapsed_ns);
 
 // Serves a recording with a moving now until SIGTERM or SIGINT: the server alone, in this process.
-base::Result<ExitCode> run_replay(const std::string& path, const Config& config);
+// `counters`: what DCGM's names are of.
+base::Result<ExitCode> run_replay(const std::string& path, const Config& config,
+                                  exporter::Counters counters);
 
 }  // namespace everywatt::app
