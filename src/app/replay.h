@@ -7,6 +7,7 @@
 #include "app/config.h"
 #include "app/exit_code.h"
 #include "base/result.h"
+#include "serve/exporter/counters.h"
 
 namespace everywatt::app {
 
