@@ -108,8 +108,8 @@ void open_doors(const std::string& data_folder, SupervisorOptions& options) {
   }
 }
 
-// Says once what of a counters file is left out.
-base::Status check_counters(const Config& config) {
+// The chosen counters; says once what of their file is left out.
+base::Result<exporter::Counters> tell_counters(const Config& config) {
   constexpr std::size_t kMostLines = 20;
   auto chosen = choose_counters(config);
   if (!chosen) {
@@ -124,7 +124,7 @@ base::Status check_counters(const Config& config) {
     base::log(base::LogLevel::kWarning, fmt::format("{}: {} lines more are left out",
                                                     config.counters, skipped.size() - kMostLines));
   }
-  return {};
+  return std::move(chosen->counters);
 }
 
 }  // namespace
@@ -134,10 +134,14 @@ base::Result<ExitCode> run_serve(const Arguments& arguments, const Config& confi
   survive_failed_writes();
   // From here on: a start that is interrupted leaves nothing behind.
   block_stop_signals();
-  if (auto checked = check_counters(config); !checked) return std::unexpected(checked.error());
+  auto counters = tell_counters(config);
+  if (!counters) return std::unexpected(counters.error());
   const auto scheme = check_access(config, arguments.language);
   if (!scheme) return std::unexpected(scheme.error());
-  if (!arguments.replay.empty()) return run_replay(arguments.replay, config, *scheme);
+  if (!arguments.replay.empty()) {
+    return run_replay(
+        {.path = arguments.replay, .counters = *std::move(counters), .scheme = *scheme}, config);
+  }
   SupervisorOptions options;
   options.scheme = *scheme;
   options.config = config;

@@ -42,8 +42,8 @@ std::int64_t replayed_ns(std::int64_t first_ns, std::int64_t last_ns, std::int64
   return length_ns <= 0 ? last_ns : first_ns + elapsed_ns % length_ns;
 }
 
-base::Result<ExitCode> run_replay(const std::string& path, const Config& config,
-                                  web::Scheme scheme) {
+base::Result<ExitCode> run_replay(Replay replay, const Config& config) {
+  const std::string& path = replay.path;
   auto clock = make_clock(path);
   if (!clock) {
     if (clock.error().code == base::Code::kNotFound) {
@@ -51,11 +51,9 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config,
     }
     return std::unexpected(clock.error());
   }
-  auto counters = choose_counters(config);
-  if (!counters) return std::unexpected(counters.error());
   auto listener = Listener::open(config.listen_address, config.listen_port);
   if (!listener) return std::unexpected(listener.error());
-  const std::string url = make_url(config.listen_address, listener->port, scheme);
+  const std::string url = make_url(config.listen_address, listener->port, replay.scheme);
   auto authentication = open_authentication(config);
   if (!authentication) return std::unexpected(authentication.error());
   web::Options options;
@@ -68,7 +66,7 @@ base::Result<ExitCode> run_replay(const std::string& path, const Config& config,
   options.clock = *std::move(clock);
   options.metrics = {.names = config.names, .gpus = config.served_gpus};
   options.exporter = exporter_options(config);
-  options.exporter.counters = std::move(counters->counters);
+  options.exporter.counters = std::move(replay.counters);
   options.note = "replay of " + base::clean_text(path, kShownPathBytes);
   const sigset_t signals = block_stop_signals();
   auto server = web::Server::open(std::move(options));

@@ -88,30 +88,35 @@ std::string help_text(const Metric& metric) {
                      metric.instance_label);
 }
 
+// The field behind a quote and up to the one that ends it; two of them are one. Takes both off
+// `line`. Nothing: it does not end.
+std::optional<std::string> take_quoted(std::string_view& line) {
+  std::string field;
+  while (true) {
+    line.remove_prefix(1);
+    const std::size_t quote = line.find('"');
+    if (quote == std::string_view::npos) return std::nullopt;
+    field += line.substr(0, quote);
+    line.remove_prefix(quote + 1);
+    if (!line.starts_with('"')) return field;
+    field += '"';
+  }
+}
+
 // The fields of a line of CSV, without the blanks around them. Nothing: a quote does not end.
 std::optional<std::vector<std::string>> split_csv(std::string_view line) {
   std::vector<std::string> fields;
   while (true) {
     line = base::trim(line);
-    std::string field;
     if (line.starts_with('"')) {
-      line.remove_prefix(1);
-      while (true) {
-        const std::size_t quote = line.find('"');
-        if (quote == std::string_view::npos) return std::nullopt;
-        field += line.substr(0, quote);
-        line.remove_prefix(quote + 1);
-        if (!line.starts_with('"')) break;
-        field += '"';
-        line.remove_prefix(1);
-      }
+      auto field = take_quoted(line);
       line = base::trim(line);
-      if (!line.empty() && !line.starts_with(',')) return std::nullopt;
+      if (!field || (!line.empty() && !line.starts_with(','))) return std::nullopt;
+      fields.push_back(*std::move(field));
     } else {
-      field = base::trim(line.substr(0, line.find(',')));
+      fields.emplace_back(base::trim(line.substr(0, line.find(','))));
       line.remove_prefix(std::min(line.find(','), line.size()));
     }
-    fields.push_back(std::move(field));
     if (line.empty()) return fields;
     line.remove_prefix(1);
   }
