@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from check_includes import check_file, fault, parse_rooms
+from check_includes import check_file, fault, headers_of_one_source, parse_rooms
 
 TABLE = """
 | other | table | entirely |
@@ -83,3 +83,16 @@ def test_heavy_headers_are_for_sources_only():
     text = "#include <boost/asio.hpp>\n# include <nlohmann/json.hpp>\n#include <vector>\n"
     assert check_file("serve/web/server.cc", text, ROOMS) == []
     assert len(check_file("serve/web/server.h", text, ROOMS)) == 2
+
+
+def test_a_header_of_a_single_source_may_be_heavy():
+    texts = {
+        "serve/web/stream.h": "#include <boost/asio.hpp>\n",
+        "serve/web/shared.h": "#include <boost/asio.hpp>\n",
+        "serve/web/connections.cc": '#include "serve/web/stream.h"\n#include "serve/web/shared.h"\n',
+        "serve/web/server.cc": '#include "serve/web/shared.h"\n',
+    }
+    heavy = headers_of_one_source(texts)
+    assert heavy == {"serve/web/stream.h"}
+    faults = [check_file(path, text, ROOMS, heavy) for path, text in texts.items()]
+    assert [len(each) for each in faults] == [0, 1, 0, 0]

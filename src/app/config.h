@@ -28,7 +28,7 @@ struct Config {
   std::uint16_t listen_port = 0;
   std::vector<std::string> host_names;
   exporter::NameSets names = 0;
-  std::string counters;  // of DCGM's names: "" (all), "default" or a file
+  std::string counters;     // of DCGM's names: "" (all), "default" or a file
   std::string web_config;   // the toolkit's web configuration file; "": none
   std::string tokens_file;  // "": none
   std::vector<std::string> served_gpus;
