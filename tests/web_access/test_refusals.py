@@ -33,7 +33,8 @@ def test_nothing_is_served_without_a_login(guarded):
     for number, path in enumerate(PATHS):
         # Each as another client, of whom none fails too often.
         client = f"127.0.1.{number + 1}"
-        for login in ("", WRONG, basic("nobody", PASSWORD), bearer(NEXT_TOKEN), "Basic ?", "Digest x"):
+        stranger, guess = basic("nobody", PASSWORD), bearer(NEXT_TOKEN)
+        for login in ("", WRONG, stranger, guess, "Basic ?", "Digest x"):
             answer = ask(guarded.url, path, login, client=client)
             assert answer.status == 401, (path, login)
             assert answer.headers["www-authenticate"].startswith("Basic realm=")
@@ -110,6 +111,14 @@ def test_plain_http_at_a_port_of_tls_is_told_so(serve, access, server_tls):
     answer = ask(daemon.url.replace("https://", "http://"))
     assert answer.status == 400
     assert "https://" in answer.body
+
+
+def test_that_http2_is_not_spoken_is_said_to_who_asks_for_it(serve_apart, access, server_tls):
+    notice = "what is spoken is HTTP/1.1"
+    plain = access.web_config(tls_server_config=server_tls)
+    assert notice not in serve_apart("--demo", "gemm", "--web-config", plain).log.read_text()
+    asking = access.web_config(tls_server_config=server_tls, http_server_config={"http2": True})
+    assert notice in serve_apart("--demo", "gemm", "--web-config", asking).log.read_text()
 
 
 def test_the_limit_of_the_web_configuration_file_is_for_all_together(serve, access):
