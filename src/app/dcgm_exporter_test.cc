@@ -79,6 +79,13 @@ TEST(DcgmExporter, FlagsInAllTheirFormsGoBeforeTheEnvironment) {
   EXPECT_THAT(translate({"-o"})->words, Contains("serve.names=\"dcgm-legacy\""));
 }
 
+TEST(DcgmExporter, TheWebConfigurationFileIsTakenFromTheFlagAndFromTheEnvironment) {
+  EXPECT_THAT(translate({"--web-config-file", "/f/web.yml"})->words,
+              Contains("serve.web_config=\"/f/web.yml\""));
+  EXPECT_THAT(translate({}, {{"DCGM_EXPORTER_WEB_CONFIG_FILE", "/e/web.yml"}})->words,
+              Contains("serve.web_config=\"/e/web.yml\""));
+}
+
 TEST(DcgmExporter, WhatIsAskedForAndNotThereIsSaidAndWhatHasNoEffectIsTaken) {
   const auto start = translate({"-k", "-c", "1000", "-r", "host:5555", "--fake-gpus"},
                                {{"DCGM_EXPORTER_CONFIGMAP_DATA", "none"}});

@@ -106,7 +106,7 @@ class Daemon:
     def _find_url(self) -> str | None:
         text = self.log.read_text()
         assert self.process.poll() is None, text
-        found = re.search(r"serving (http://\S+)", text)
+        found = re.search(r"serving (https?://\S+)", text)
         return found[1] if found else None
 
     def fetch(self, path: str) -> str:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program, started under the name dcgm-exporter."""
 
+import base64
 import os
 import re
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import program
@@ -44,6 +46,30 @@ def test_it_listens_where_it_is_told_and_serves_dcgms_names_to_any_host(exporter
         text = answer.read().decode()
     assert not re.search(r"^(gpu|everywatt|node)_", text, re.MULTILINE)
     assert "--kubernetes: not there yet" in exporter.log.read_text()
+
+
+@pytest.mark.parametrize("way", ["flag", "variable"])
+def test_it_takes_a_web_configuration_file(exporter, tmp_path, way):
+    # bob: "open sesame", at a cost that a test can bear
+    config = tmp_path / "web.yml"
+    config.write_text(
+        "basic_auth_users:\n"
+        "  bob: $2b$05$q49R3eYjh.fhZZ1352Pwq.dlVBBH9alSmgvkw6jcfyRy1bkm5E6ZW\n"
+    )
+    if way == "flag":
+        exporter("-a", "127.0.0.1:0", "--web-config-file", str(config))
+    else:
+        exporter("-a", "127.0.0.1:0", DCGM_EXPORTER_WEB_CONFIG_FILE=str(config))
+    found = wait_until(
+        lambda: re.search(r"serving (http://\S+)", exporter.log.read_text()), exporter.log.read_text
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(found[1] + "/metrics", timeout=10)
+    assert refused.value.code == 401
+    login = "Basic " + base64.b64encode(b"bob:open sesame").decode()
+    ask = urllib.request.Request(found[1] + "/metrics", headers={"Authorization": login})
+    with urllib.request.urlopen(ask, timeout=10) as answer:
+        assert answer.status == 200
 
 
 def test_its_help_and_its_mistakes(exporter):

@@ -42,7 +42,7 @@ constexpr auto kUnits = std::to_array<Unit>({{"ns", 1},
 
 void read_http(YamlReading& yaml, const YamlNode& map, WebConfig& config) {
   yaml.judge_keys(map, "http_server_config", {"http2", "headers"});
-  config.wants_http2 = yaml.boolean(map, "http2").value_or(true);
+  config.wants_http2 = yaml.boolean(map, "http2");
   const auto headers = yaml.map(map, "headers");
   if (!headers) return;
   for (const YamlEntry& entry : headers->entries) {

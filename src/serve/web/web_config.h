@@ -28,7 +28,7 @@ struct WebConfig {
   std::vector<HeaderField> headers = {};
   std::optional<RateLimit> rate_limit = {};
   std::map<std::string, std::string, std::less<>> users = {};  // name -> bcrypt hash
-  bool wants_http2 = true;  // accepted; what is spoken is HTTP/1.1
+  std::optional<bool> wants_http2 = {};  // accepted; what is spoken is HTTP/1.1
 };
 
 // `name` is the file's: it stands in what is said, and relative names of files are relative to its
