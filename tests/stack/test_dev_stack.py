@@ -109,7 +109,7 @@ def test_all_of_it_comes_up_and_ends_without_a_trace(stack):
 
     # As a terminal does: to the whole group.
     os.killpg(stack.pid, signal.SIGINT)
-    assert stack.wait(30) == 0
+    assert stack.wait(30) == 0, stack.log.read_text()
     wait_until(lambda: not processes_of(stack.pid), lambda: processes_of(stack.pid))
     assert list(stack.temporary.iterdir()) == []
     assert set(Path("/dev/shm").glob("everywatt-stack-*")) <= stack.before

@@ -20,7 +20,7 @@ struct YamlNode {
   std::size_t line = 1;
   std::string text = {};                // kText: a scalar, whatever its type
   std::vector<YamlNode> items = {};     // kList
-  std::vector<YamlEntry> entries = {};  // kMap, in the order of the file; no key comes twice
+  std::vector<YamlEntry> entries;       // kMap, in the order of the file; no key comes twice
 
   const YamlEntry* find(std::string_view key) const;
 };
