@@ -5,6 +5,7 @@ Time is played in real time, from FINE_MS on. What a scenario holds between BROK
 happens when the test calls break_it() and is over when it calls mend_it(): both jump there.
 """
 
+import http.client
 import json
 import re
 import subprocess
@@ -230,7 +231,8 @@ class Readers:
                 begin = time.monotonic()
                 try:
                     text = self._daemon.fetch(path)
-                except OSError as error:
+                # The latter: the server was killed in the middle of an answer.
+                except (OSError, http.client.HTTPException) as error:
                     if not self._may_fail:
                         self.complaints.append(f"{path}: {error}")
                     continue

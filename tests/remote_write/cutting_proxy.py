@@ -2,6 +2,7 @@
 """A TCP proxy that cuts connections off at random points: the same ones for the same seed, as far as
 the traffic is the same."""
 
+import itertools
 import random
 import socket
 import struct
@@ -20,6 +21,8 @@ class CuttingProxy:
         self.cuts = 0
         self.is_cutting = True
         self._random = random.Random(seed)
+        # In turn, so that each comes to pass: first of all an answer that is lost.
+        self._ways = itertools.cycle((2, 0, 2, 1))
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -41,12 +44,12 @@ class CuttingProxy:
         """Bytes to the receiver and back."""
         if not self.is_cutting:
             return ENDLESS, ENDLESS
-        way = self._random.randrange(3)
+        way = next(self._ways)
         if way == 0:
             return self._random.randrange(4_000), ENDLESS
         if way == 1:
-            return self._random.randrange(30_000), ENDLESS
-        return ENDLESS, self._random.randrange(200)
+            return self._random.randrange(10_000), ENDLESS
+        return ENDLESS, self._random.randrange(60)
 
     def _serve(self, client: socket.socket, budgets: tuple[int, int]) -> None:
         try:
