@@ -123,5 +123,8 @@ def test_what_is_refused_is_counted_and_not_sent_again(send, listener):
     counts = sending.counts("central")
     assert counts["retries_total"] == 0
     assert counts["sent_samples_total"] == 0
+    assert sending.failed_samples("central", "400") == counts["failed_samples_total"]
+    # A rule can tell them from what is no loss, and from what never happened.
+    assert sending.failed_samples("central", "400_repeated") == 0
     listener.status = 204
     wait_until(lambda: sending.counts("central")["sent_samples_total"] > 0, "samples")
