@@ -18,6 +18,7 @@ class CuttingProxy:
     def __init__(self, target_port: int, seed: int):
         self.target_port = target_port
         self.cuts = 0
+        self.cut_answers = 0
         self.is_cutting = True
         self._random = random.Random(seed)
         self._lock = threading.Lock()
@@ -55,11 +56,8 @@ class CuttingProxy:
             client.close()
             return
         threads = [
-            threading.Thread(target=self._copy, args=(one, other, budget), daemon=True)
-            for one, other, budget in (
-                (client, server, budgets[0]),
-                (server, client, budgets[1]),
-            )
+            threading.Thread(target=self._copy, args=way, daemon=True)
+            for way in ((client, server, budgets[0], 0), (server, client, budgets[1], 1))
         ]
         for thread in threads:
             thread.start()
@@ -68,7 +66,7 @@ class CuttingProxy:
         for end in (client, server):
             end.close()
 
-    def _copy(self, source: socket.socket, target: socket.socket, budget: int) -> None:
+    def _copy(self, source: socket.socket, target: socket.socket, budget: int, answers: int):
         try:
             while part := source.recv(CHUNK):
                 target.sendall(part[:budget])
@@ -76,6 +74,7 @@ class CuttingProxy:
                 if budget < 0:
                     with self._lock:
                         self.cuts += 1
+                        self.cut_answers += answers
                     # Both ends see a reset, as when a machine between them forgets the connection.
                     for end in (source, target):
                         end.setsockopt(
