@@ -28,6 +28,7 @@ class AuthenticationTest : public testing::Test {
   base::Status open() {
     auto opened = Authentication::open({.files = files_, .clock = [this] { return now_ns_; }});
     if (!opened) return std::unexpected(opened.error());
+    thread_ = {};  // it waits within the one that goes now
     authentication_ = std::move(*opened);
     thread_ = std::jthread(
         [this](const std::stop_token& stop) { authentication_->passwords().run(stop); });
