@@ -125,9 +125,10 @@ def test_what_may_work_later_is_tried_again(robots, notify, channel, kind, answe
     assert second.seconds - first.seconds > (2 if answer == "429" else 0.9)
 
 
-def test_a_robot_that_blocks_is_left_alone(robots, notify, channel):
-    notifier = notify(ops=channel(DINGTALK))
-    robots.answer(DINGTALK, "130101")
+@pytest.mark.parametrize("kind, answer", [(DINGTALK, "130101"), (WECOM, "45009")])
+def test_a_robot_that_blocks_is_left_alone(robots, notify, channel, kind, answer):
+    notifier = notify(ops=channel(kind))
+    robots.answer(kind, answer)
     notifier.accept("ops", payload())
     notifier.wait("ops", retried_total=1)
     notifier.accept("ops", payload(alert("Other", "critical")))
@@ -136,9 +137,10 @@ def test_a_robot_that_blocks_is_left_alone(robots, notify, channel):
     assert "lower per_minute" in notifier.text_of_log()
 
 
-def test_slack_gets_plain_text_where_it_refuses_blocks(robots, notify, channel):
+@pytest.mark.parametrize("answer", ["invalid_blocks", "invalid_payload"])
+def test_slack_gets_plain_text_where_it_refuses_blocks(robots, notify, channel, answer):
     notifier = notify(ops=channel(SLACK))
-    robots.answer(SLACK, "invalid_blocks")
+    robots.answer(SLACK, answer)
     notifier.accept("ops", payload())
     (message,) = robots.wait(1)
     assert "blocks" not in message.body and "GpuMemoryHigh" in message.text

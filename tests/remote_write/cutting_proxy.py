@@ -4,6 +4,7 @@ the traffic is the same."""
 
 import itertools
 import random
+import re
 import socket
 import struct
 import threading
@@ -18,7 +19,7 @@ class CuttingProxy:
 
     def __init__(self, target_port: int, seed: int):
         self.target_port = target_port
-        self.cuts = 0
+        self.bodies: list[bytes] = []  # of the requests that went through whole
         self.is_cutting = True
         self._random = random.Random(seed)
         # In turn, so that each comes to pass: first of all an answer that is lost.
@@ -27,6 +28,10 @@ class CuttingProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def has_passed_one_twice(self) -> bool:
+        with self._lock:
+            return len(self.bodies) > len(set(self.bodies))
 
     def close(self) -> None:
         self._listener.close()
@@ -58,10 +63,10 @@ class CuttingProxy:
             client.close()
             return
         threads = [
-            threading.Thread(target=self._copy, args=(one, other, budget), daemon=True)
-            for one, other, budget in (
-                (client, server, budgets[0]),
-                (server, client, budgets[1]),
+            threading.Thread(target=self._copy, args=way, daemon=True)
+            for way in (
+                (client, server, budgets[0], self._keep_bodies),
+                (server, client, budgets[1], lambda passed: passed),
             )
         ]
         for thread in threads:
@@ -71,14 +76,26 @@ class CuttingProxy:
         for end in (client, server):
             end.close()
 
-    def _copy(self, source: socket.socket, target: socket.socket, budget: int) -> None:
+    def _keep_bodies(self, passed: bytes) -> bytes:
+        """What is left of it behind the last whole request."""
+        while (begin := passed.find(b"\r\n\r\n") + 4) >= 4:
+            length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", passed[:begin])
+            end = begin + int(length[1])
+            if len(passed) < end:
+                break
+            with self._lock:
+                self.bodies.append(passed[begin:end])
+            passed = passed[end:]
+        return passed
+
+    def _copy(self, source: socket.socket, target: socket.socket, budget: int, look):
+        unread = b""
         try:
             while part := source.recv(CHUNK):
                 target.sendall(part[:budget])
+                unread = look(unread + part[:budget])
                 budget -= len(part)
                 if budget < 0:
-                    with self._lock:
-                        self.cuts += 1
                     # Both ends see a reset, as when a machine between them forgets the connection.
                     for end in (source, target):
                         end.setsockopt(

@@ -126,14 +126,14 @@ def test_nothing_is_missing_when_victoria_metrics_is_cut_off_and_stopped(
         victoria_metrics.stop(signal.SIGTERM)
         time.sleep(chance.uniform(0.1, 2))
         victoria_metrics.start()
+    # An answer was cut off; chance does not always do that within these seconds.
+    wait_until(proxy.has_passed_one_twice, "the same request again", 60)
     proxy.is_cutting = False
     until_ms = now_ms()
     wait_for_samples(victoria_metrics, until_ms)
     check_against_the_recorder(sending, victoria_metrics, from_ms, until_ms - SECOND_MS)
-    assert proxy.cuts > 0
-    # Some answers were cut off, so that some came twice; that they are the same is seen above.
+    # With what came twice, where it did not go into one block.
     stored = victoria_metrics.samples('gpu_power_watts{gpu="0"}')
-    assert len(stored) > len(set(stored))
     victoria_metrics.stop(signal.SIGTERM)
     victoria_metrics.more_arguments = ("-dedup.minScrapeInterval=1ms",)
     victoria_metrics.start()

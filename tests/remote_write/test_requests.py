@@ -12,19 +12,28 @@ from program import wait_until
 
 
 class Listener:
-    """Answers with `status`, and keeps the headers of what came."""
+    """Answers with `status`, or with `next_statuses` before (0: it hangs up), and keeps the headers
+    of what came."""
 
     def __init__(self, certificate=None):
         self.status = 204
+        self.next_statuses: list[int] = []
         self.requests: list[dict[str, str]] = []
         listener = self
 
         class Answer(BaseHTTPRequestHandler):
+            # A connection is kept.
+            protocol_version = "HTTP/1.1"
+
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 listener.requests.append(headers | {"path": self.path, "bytes": str(len(body))})
-                self.send_response(listener.status)
+                status = listener.next_statuses.pop(0) if listener.next_statuses else listener.status
+                if not status:
+                    self.close_connection = True
+                    return
+                self.send_response(status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
@@ -123,5 +132,18 @@ def test_what_is_refused_is_counted_and_not_sent_again(send, listener):
     counts = sending.counts("central")
     assert counts["retries_total"] == 0
     assert counts["sent_samples_total"] == 0
+    assert sending.failed_samples("central", "400") == counts["failed_samples_total"]
+    # A rule can tell them from what is no loss, and from what never happened.
+    assert sending.failed_samples("central", "400_repeated") == 0
     listener.status = 204
     wait_until(lambda: sending.counts("central")["sent_samples_total"] > 0, "samples")
+
+
+def test_an_answer_that_got_lost_on_a_kept_connection_is_counted(send, listener):
+    listener.next_statuses = [204, 0, 400]
+    sending = send(central={"url": listener.url, "step_seconds": 1})
+    wait_until(lambda: sending.counts("central")["failed_samples_total"] > 0, "a refusal")
+    assert sending.counts("central")["retries_total"] == 1
+    # The receiver may have had them already: that is no loss.
+    assert sending.failed_samples("central", "400_repeated") > 0
+    assert sending.failed_samples("central", "400") == 0

@@ -150,7 +150,7 @@ DestinationStatus parse_destination(Members& members) {
           .queued_samples = members.count("queued_samples"),
           .queued_bytes = members.count("queued_bytes"),
           .sent_samples_total = members.count("sent_samples_total"),
-          .failed_samples_total = members.count("failed_samples_total"),
+          .failed_samples_total = members.counts("failed_samples_total"),
           .dropped_samples_total = members.count("dropped_samples_total"),
           .retries_total = members.count("retries_total"),
           .last_success_unix = static_cast<std::int64_t>(members.count("last_success_unix"))};

@@ -64,7 +64,7 @@ struct DestinationStatus {
   std::uint64_t queued_samples = 0;
   std::uint64_t queued_bytes = 0;
   std::uint64_t sent_samples_total = 0;
-  std::uint64_t failed_samples_total = 0;
+  std::map<std::string, std::uint64_t> failed_samples_total = {};  // by reason
   std::uint64_t dropped_samples_total = 0;
   std::uint64_t retries_total = 0;
   std::int64_t last_success_unix = 0;

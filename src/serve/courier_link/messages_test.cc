@@ -43,7 +43,7 @@ TEST(Messages, WhatTheCourierSaysComesBackTheSame) {
                                .queued_samples = 1,
                                .queued_bytes = 2,
                                .sent_samples_total = 3,
-                               .failed_samples_total = 4,
+                               .failed_samples_total = {{"400", 4}, {"413", 0}},
                                .dropped_samples_total = 5,
                                .retries_total = 6,
                                .last_success_unix = 7}},

@@ -60,6 +60,8 @@ std::string_view reason(CURLcode code, const CurlLibrary& library) {
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
+    // By us, in place of another try.
+    case CURLE_ABORTED_BY_CALLBACK:
       return "the connection broke before an answer came";
     case CURLE_URL_MALFORMAT:
       return "the address is not one";

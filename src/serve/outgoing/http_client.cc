@@ -16,7 +16,15 @@ namespace {
 struct Answer {
   std::string body;
   std::string retry_after;
+  bool is_asked_for = false;
 };
+
+// libcurl sends again by itself what got no answer on a connection that it had kept. Whoever asked
+// must know: the first may have been taken.
+int ask_once(void* target, char*, char*, int, int) {
+  const bool is_again = std::exchange(static_cast<Answer*>(target)->is_asked_for, true);
+  return is_again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
 
 std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* target) {
   std::string& body = static_cast<Answer*>(target)->body;
@@ -147,6 +155,11 @@ HttpOutcome HttpClient::post(const HttpRequest& request) {
   curl.set(CURLOPT_WRITEDATA, &answer);
   curl.set(CURLOPT_HEADERFUNCTION, &take_header);
   curl.set(CURLOPT_HEADERDATA, &answer);
+  // Not known before libcurl 7.80, which then sends again.
+  curl.set(CURLOPT_PREREQFUNCTION, &ask_once);
+  curl.set(CURLOPT_PREREQDATA, &answer);
+  // One request at a time has no use for HTTP/2, in which a server may ask for another try.
+  curl.set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl.set_limits(request.connect_timeout_ms, request.timeout_ms, request.stop);
   curl.set_trust(request.ca_file);
   if (request.tls_check == TlsCheck::kNone) {

@@ -65,7 +65,7 @@ class HttpClient {
   HttpClient& operator=(HttpClient&&) noexcept;
   ~HttpClient();
 
-  // Blocks until the answer is there, a timeout passes or `stop` asks for an end.
+  // Blocks until the answer is there, a timeout passes or `stop` asks for an end. Sends it once.
   HttpOutcome post(const HttpRequest& request);
 
  private:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <random>
 #include <utility>
@@ -16,6 +17,9 @@ namespace {
 
 // However long a sender has nothing to do: a stopped clock or a lost wake-up is not for ever.
 constexpr std::int64_t kLongestSleepNs = 10'000'000'000;
+// A rule sees how much a count grew from its second value on: these are there before they happen.
+constexpr auto kUsualReasons =
+    std::to_array({"400", "400_repeated", "401", "403", "404", "413", "422"});
 
 }  // namespace
 
@@ -91,12 +95,12 @@ DestinationStatus Destination::status() {
   const SenderCounts counts = sender_->counts();
   DestinationStatus status{.name = options_.name,
                            .sent_samples_total = counts.sent_samples,
-                           .failed_total = counts.failed_samples,
+                           .failed_samples_total = counts.failed_samples,
                            .retries_total = counts.retries,
                            .last_success_unix = counts.last_success_unix,
                            .last_error = counts.last_error};
-  for (const auto& [reason, samples] : counts.failed_samples)
-    status.failed_samples_total += samples;
+  for (const char* reason : kUsualReasons)
+    status.failed_samples_total.try_emplace(reason, 0);
   const std::lock_guard lock(shared_.mutex);
   const Queue& queue = *shared_.queue;
   status.queued_samples = queue.queued_samples();

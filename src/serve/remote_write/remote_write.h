@@ -20,12 +20,13 @@ struct DestinationStatus {
   std::uint64_t queued_samples = 0;  // taken, and not settled yet
   std::uint64_t queued_bytes = 0;    // on the disk
   std::uint64_t sent_samples_total = 0;
-  std::uint64_t failed_samples_total = 0;             // refused by the receiver for good
-  std::map<std::string, std::uint64_t> failed_total;  // the same by reason: "400", "413", ...
-  std::uint64_t dropped_samples_total = 0;            // the queue was full, or its file damaged
-  std::uint64_t retries_total = 0;                    // requests that were sent again
-  std::int64_t last_success_unix = 0;                 // seconds; 0: none yet
-  std::string last_error;                             // of the last attempt; empty: it succeeded
+  // Refused by the receiver for good, by its answer: "400", "413", ... The usual ones are there
+  // from the start; what is beyond 32 is "other".
+  std::map<std::string, std::uint64_t> failed_samples_total;
+  std::uint64_t dropped_samples_total = 0;  // the queue was full, or its file damaged
+  std::uint64_t retries_total = 0;          // requests that were sent again
+  std::int64_t last_success_unix = 0;       // seconds; 0: none yet
+  std::string last_error;                   // of the last attempt; empty: it succeeded
 
   bool operator==(const DestinationStatus&) const = default;
 };

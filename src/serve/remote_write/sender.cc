@@ -25,6 +25,8 @@ constexpr std::int64_t kTroubleWaitNs = 5 * kSecond;
 // A receiver that restarts is not worth a line.
 constexpr unsigned kFailuresToLog = 4;
 constexpr std::size_t kMostLoggedReasons = 16;
+// Each is a series; there are more numbers than a sane receiver has.
+constexpr std::size_t kMostReasons = 32;
 constexpr std::string_view kVersion = EVERYWATT_VERSION;
 
 // What the receiver says of it, for a line of the log.
@@ -151,7 +153,9 @@ void Sender::give_up(const Queue::Item& item, std::size_t samples, const std::st
                           options_.name, outgoing::shown_address(options_.url), words));
   }
   const std::lock_guard lock(mutex_);
-  counts_.failed_samples[reason] += samples;
+  const bool is_counted =
+      counts_.failed_samples.size() < kMostReasons || counts_.failed_samples.contains(reason);
+  counts_.failed_samples[is_counted ? reason : "other"] += samples;
   counts_.last_error = words;
 }
 

@@ -35,7 +35,7 @@ struct SenderDoors {
 
 struct SenderCounts {
   std::uint64_t sent_samples = 0;
-  std::map<std::string, std::uint64_t> failed_samples;  // by reason
+  std::map<std::string, std::uint64_t> failed_samples;  // by reason; at most 33
   std::uint64_t retries = 0;
   std::int64_t last_success_unix = 0;
   std::string last_error;

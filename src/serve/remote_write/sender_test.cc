@@ -211,6 +211,21 @@ TEST_F(SenderTest, WhatIsRefusedForGoodIsGivenUpAndCounted) {
   EXPECT_EQ(shared_.queue->queued_samples(), 0u);
 }
 
+TEST_F(SenderTest, ReasonsBeyondSomeAreCountedTogether) {
+  for (int status = 400; status < 440; ++status) {
+    // Too large: that one is another matter.
+    if (status == 413 || status == 429) continue;
+    put(2 * status, 2);
+    answers_.push_back({.status = status});
+  }
+  Sender sender = make();
+  run(sender);
+  const auto failed = sender.counts().failed_samples;
+  EXPECT_EQ(failed.size(), 33u);
+  EXPECT_EQ(failed.at("400"), 2u);
+  EXPECT_EQ(failed.at("other"), 2u * (38 - 32));
+}
+
 TEST_F(SenderTest, ARefusalAfterALostAnswerHasAReasonOfItsOwn) {
   put(0, 2);
   put(2, 3);

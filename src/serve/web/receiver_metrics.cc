@@ -2,6 +2,8 @@
 #include "serve/web/receiver_metrics.h"
 
 #include <array>
+#include <map>
+#include <string>
 
 namespace everywatt::web {
 namespace {
@@ -41,8 +43,6 @@ constexpr auto kOfDestinations = std::to_array<Family<DestinationStatus>>({
      &DestinationStatus::queued_bytes},
     {"everywatt_remote_write_sent_samples_total", kCounter, "Samples that the receiver took.",
      &DestinationStatus::sent_samples_total},
-    {"everywatt_remote_write_failed_samples_total", kCounter,
-     "Samples that the receiver refused for good.", &DestinationStatus::failed_samples_total},
     {"everywatt_remote_write_dropped_samples_total", kCounter,
      "Samples for which the queue had no room.", &DestinationStatus::dropped_samples_total},
     {"everywatt_remote_write_retries_total", kCounter, "Requests that were sent again.",
@@ -76,12 +76,27 @@ void append(const std::array<Family<Status>, kCount>& families, const std::vecto
   }
 }
 
-void append_failures(const std::vector<ChannelStatus>& channels, Exposition& out) {
-  out.begin_family("everywatt_notify_failed_total", kCounter,
-                   "Notifications that were given up, by reason.");
-  for (const ChannelStatus& channel : channels) {
-    for (const auto& [reason, count] : channel.failed_total)
-      sample_of(channel, out).label("reason", reason).value(count);
+template <typename Status>
+struct FamilyByReason {
+  std::string_view name;
+  std::string_view help;
+  std::map<std::string, std::uint64_t> Status::* counts;
+};
+
+constexpr FamilyByReason<ChannelStatus> kFailedNotifications = {
+    "everywatt_notify_failed_total", "Notifications that were given up, by reason.",
+    &ChannelStatus::failed_total};
+constexpr FamilyByReason<DestinationStatus> kFailedSamples = {
+    "everywatt_remote_write_failed_samples_total",
+    "Samples that the receiver refused for good, by reason.",
+    &DestinationStatus::failed_samples_total};
+
+template <typename Status>
+void append(const FamilyByReason<Status>& family, const std::vector<Status>& all, Exposition& out) {
+  out.begin_family(family.name, kCounter, family.help);
+  for (const Status& status : all) {
+    for (const auto& [reason, count] : status.*family.counts)
+      sample_of(status, out).label("reason", reason).value(count);
   }
 }
 
@@ -101,9 +116,10 @@ void append_courier(const courier_link::Status& status, CourierState state, Expo
     out.sample().value(status.resident_bytes);
   }
   append(kOfChannels, status.channels, out);
-  append_failures(status.channels, out);
+  append(kFailedNotifications, status.channels, out);
   append_last_success("everywatt_notify_last_success_timestamp_seconds", status.channels, out);
   append(kOfDestinations, status.remote_write, out);
+  append(kFailedSamples, status.remote_write, out);
   append_last_success("everywatt_remote_write_last_success_timestamp_seconds", status.remote_write,
                       out);
 }

@@ -269,7 +269,9 @@ TEST_F(ReceiverTest, MetricsAreThereFromTheStartAndFollowTheCourier) {
                                           .sent_total = 2,
                                           .failed_total = {{"refused", 3}, {"timeout", 0}},
                                           .last_success_unix = 1'800'000'000}},
-                            .remote_write = {{.name = "central", .queued_samples = 4}},
+                            .remote_write = {{.name = "central",
+                                              .queued_samples = 4,
+                                              .failed_samples_total = {{"400", 5}, {"413", 0}}}},
                             .cpu_ns = 1'500'000'000,
                             .resident_bytes = 4096});
   EXPECT_EQ(
@@ -314,15 +316,16 @@ everywatt_remote_write_queued_bytes{destination="central"} 0
 # HELP everywatt_remote_write_sent_samples_total Samples that the receiver took.
 # TYPE everywatt_remote_write_sent_samples_total counter
 everywatt_remote_write_sent_samples_total{destination="central"} 0
-# HELP everywatt_remote_write_failed_samples_total Samples that the receiver refused for good.
-# TYPE everywatt_remote_write_failed_samples_total counter
-everywatt_remote_write_failed_samples_total{destination="central"} 0
 # HELP everywatt_remote_write_dropped_samples_total Samples for which the queue had no room.
 # TYPE everywatt_remote_write_dropped_samples_total counter
 everywatt_remote_write_dropped_samples_total{destination="central"} 0
 # HELP everywatt_remote_write_retries_total Requests that were sent again.
 # TYPE everywatt_remote_write_retries_total counter
 everywatt_remote_write_retries_total{destination="central"} 0
+# HELP everywatt_remote_write_failed_samples_total Samples that the receiver refused for good, by reason.
+# TYPE everywatt_remote_write_failed_samples_total counter
+everywatt_remote_write_failed_samples_total{destination="central",reason="400"} 5
+everywatt_remote_write_failed_samples_total{destination="central",reason="413"} 0
 )");
 }
 
