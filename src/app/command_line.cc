@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/command_page.h"
 #include "app/messages.h"
 #include "base/text.h"
 
@@ -37,8 +38,8 @@ struct Declaration {
   }
   // An option whose text `parse` must understand.
   template <typename Target, typename Parse>
-  void parsed_option(const char* name, Target& target, Message message, const char* type,
-                     Parse parse, Message complaint) const {
+  CLI::Option* parsed_option(const char* name, Target& target, Message message, const char* type,
+                             Parse parse, Message complaint) const {
     // It is called when this declaration is long gone.
     const auto take = [name, parse, complaint, spoken = language,
                        &target](const std::string& word) {
@@ -46,7 +47,7 @@ struct Declaration {
       if (!value) throw CLI::ValidationError(say(spoken, complaint, name, word));
       target = static_cast<std::remove_cvref_t<decltype(*value)>>(*value);
     };
-    app.add_option_function<std::string>(name, take, help(message))->type_name(type);
+    return app.add_option_function<std::string>(name, take, help(message))->type_name(type);
   }
   void duration_option(const char* name, auto& target, Message message) const {
     parsed_option(name, target, message, "DURATION", base::parse_duration_ns,
@@ -216,6 +217,18 @@ void declare_notify(const Declaration& d) {
   d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
 }
 
+void declare_manual(const Declaration& d) {
+  d.text_option("COMMAND", d.arguments.page, Message::help_manual_page, "");
+  declare_language(d);
+}
+
+void declare_completions(const Declaration& d) {
+  d.parsed_option("SHELL", d.arguments.shell, Message::help_shell, "", parse_shell,
+                  Message::bad_shell)
+      ->required();
+  declare_language(d);
+}
+
 void declare_serve(const Declaration& d) {
   d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
   d.text_option("--listen", d.arguments.listen, Message::help_listen, "ADDR:PORT");
@@ -258,7 +271,35 @@ constexpr auto kCommands = std::to_array<CommandRow>({
     {Command::kRecord, "record", Message::help_record, declare_record},
     {Command::kImport, "import", Message::help_import, declare_import},
     {Command::kCheckConfig, "check-config", Message::help_check_config, declare_check_config},
+    // For packages: not among what --help shows.
+    {Command::kManual, "manual", Message::help_manual, declare_manual},
+    {Command::kCompletions, "completions", Message::help_completions, declare_completions},
 });
+
+bool is_hidden(const CommandRow& row) {
+  return row.command == Command::kManual || row.command == Command::kCompletions;
+}
+
+OptionLine describe_option(const CLI::Option& option) {
+  OptionLine line{.names = {},
+                  .value = option.get_type_name(),
+                  .help = option.get_description(),
+                  .is_required = option.get_required()};
+  for (const std::string& name : option.get_snames())
+    line.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames())
+    line.names.push_back("--" + name);
+  if (line.names.empty()) line.value = option.get_name();
+  if (option.get_items_expected_max() == 0) line.value.clear();
+  return line;
+}
+
+std::vector<OptionLine> describe_options(const CLI::App& app) {
+  std::vector<OptionLine> lines;
+  std::ranges::transform(app.get_options(), std::back_inserter(lines),
+                         [](const CLI::Option* option) { return describe_option(*option); });
+  return lines;
+}
 
 void translate_labels(CLI::App& app, Language language) {
   if (language != Language::kZh) return;
@@ -349,6 +390,10 @@ class Parser {
     return arguments_;
   }
 
+  CommandPage describe_bare() const {
+    return {"", std::string(text(language_, Message::manual_summary)), describe_options(app_)};
+  }
+
  private:
   bool is_option_value(const std::vector<std::string>& words, std::size_t i) const {
     const CLI::Option* before = i == 0 ? nullptr : app_.get_option_no_throw(words[i - 1]);
@@ -384,6 +429,7 @@ class Parser {
     for (const CommandRow& row : kCommands) {
       CLI::App* command = app_.add_subcommand(row.name, std::string(text(language_, row.help)));
       if (language_ == Language::kZh) command->group("命令");
+      if (is_hidden(row)) command->group("");
       command->set_help_flag("-h,--help", std::string(text(language_, Message::help_help)));
       if (meant == row.name) {
         row.declare({*command, arguments_, language_});
@@ -431,20 +477,23 @@ class Parser {
 
 }  // namespace
 
-Language find_language(const std::vector<std::string>& words, Language default_language) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string_view value;
-    if (words[i] == "--lang" && i + 1 < words.size()) value = words[i + 1];
-    if (words[i].starts_with("--lang=")) value = std::string_view(words[i]).substr(7);
-    if (const auto language = parse_language(value)) return *language;
-  }
-  return default_language;
-}
-
 base::Result<Arguments> parse_command_line(const std::vector<std::string>& words,
                                            Language default_language) {
   Arguments arguments;
   return Parser(arguments, find_language(words, default_language)).parse(words);
+}
+
+std::vector<CommandPage> describe_commands(Language language) {
+  Arguments arguments;
+  std::vector<CommandPage> pages{Parser(arguments, language).describe_bare()};
+  for (const CommandRow& row : kCommands) {
+    if (is_hidden(row)) continue;
+    CLI::App app;
+    app.set_help_flag("-h,--help", std::string(text(language, Message::help_help)));
+    row.declare({app, arguments, language});
+    pages.push_back({row.name, std::string(text(language, row.help)), describe_options(app)});
+  }
+  return pages;
 }
 
 }  // namespace everywatt::app
