@@ -18,9 +18,10 @@ if(EVERYWATT_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${EVERYWATT_SANITIZE})
 else()
-  # The release runs where libstdc++ is older than ours. A shared library keeps its copy to itself.
-  add_link_options(-static-libstdc++ -static-libgcc
-                   -Wl,--exclude-libs,libstdc++.a:libgcc.a:libgcc_eh.a)
+  # The release runs where libstdc++ is older than ours. A program or shared library keeps to itself
+  # what is linked into it: libcurl, loaded later, brings an OpenSSL of its own. libgcc_s is shared,
+  # as a static unwinder asks for the glibc of the machine that it was built on.
+  add_link_options(-static-libstdc++ -Wl,--exclude-libs,ALL)
 endif()
 
 find_program(EVERYWATT_CCACHE ccache)

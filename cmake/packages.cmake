@@ -5,8 +5,6 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # headers alone: Boost::headers
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(OpenSSL 3 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 
@@ -17,11 +15,34 @@ find_path(EVERYWATT_FMT_HEADERS fmt/format-inl.h REQUIRED)
 add_library(ew_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt.cc)
 add_library(fmt::fmt ALIAS ew_fmt)
 
+# What is newer than the glibc that the release needs: see there.
+add_library(ew_old_glibc OBJECT ${CMAKE_CURRENT_LIST_DIR}/old_glibc.cc)
+
 find_path(EVERYWATT_TOML_HEADERS toml++/toml.h REQUIRED)
 add_library(ew_toml INTERFACE)
 add_library(tomlplusplus::tomlplusplus ALIAS ew_toml)
 
-# Static: the release needs no shared library of it beside itself.
+# Static, as all that follows: the release needs nothing but glibc and libgcc_s of the machine that it
+# runs on.
+find_path(EVERYWATT_ZLIB_HEADERS zlib.h REQUIRED)
+find_library(EVERYWATT_ZLIB_LIBRARY libz.a REQUIRED)
+add_library(ew_zlib INTERFACE)
+target_include_directories(ew_zlib SYSTEM INTERFACE ${EVERYWATT_ZLIB_HEADERS})
+target_link_libraries(ew_zlib INTERFACE ${EVERYWATT_ZLIB_LIBRARY})
+add_library(ZLIB::ZLIB ALIAS ew_zlib)
+
+# core.h came with OpenSSL 3.
+find_path(EVERYWATT_OPENSSL_HEADERS openssl/core.h REQUIRED)
+find_library(EVERYWATT_CRYPTO_LIBRARY libcrypto.a REQUIRED)
+find_library(EVERYWATT_SSL_LIBRARY libssl.a REQUIRED)
+add_library(ew_crypto INTERFACE)
+target_include_directories(ew_crypto SYSTEM INTERFACE ${EVERYWATT_OPENSSL_HEADERS})
+target_link_libraries(ew_crypto INTERFACE ${EVERYWATT_CRYPTO_LIBRARY} Threads::Threads)
+add_library(OpenSSL::Crypto ALIAS ew_crypto)
+add_library(ew_ssl INTERFACE)
+target_link_libraries(ew_ssl INTERFACE ${EVERYWATT_SSL_LIBRARY} ew_crypto)
+add_library(OpenSSL::SSL ALIAS ew_ssl)
+
 find_path(EVERYWATT_SECCOMP_HEADERS seccomp.h REQUIRED)
 find_library(EVERYWATT_SECCOMP_LIBRARY libseccomp.a REQUIRED)
 add_library(ew_seccomp INTERFACE)

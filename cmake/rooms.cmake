@@ -127,7 +127,7 @@ function(everywatt_program name room)
   cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
   everywatt_room_target(${room} target)
   add_executable(${name} ${CMAKE_SOURCE_DIR}/src/${room}/main.cc)
-  target_link_libraries(${name} PRIVATE ${target} ${arg_LIBS})
+  target_link_libraries(${name} PRIVATE ew_old_glibc ${target} ${arg_LIBS})
 endfunction()
 
 # Makes `product` of the programs and shared libraries that a room's folder made for itself.

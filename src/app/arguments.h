@@ -29,6 +29,8 @@ enum class Command {
   kResume,
   kMark,
   kNotify,
+  kManual,
+  kCompletions,
   kShowText,  // --help, --version: `shown` is all there is to do
 };
 
@@ -73,6 +75,8 @@ struct Arguments {
 
   std::string mark;     // mark TEXT
   std::string channel;  // notify test CHANNEL
+  std::string page;     // manual [COMMAND]
+  std::string shell;    // completions bash|zsh|fish
 
   // What to write.
   std::string output;                       // record FILE, import --output FILE

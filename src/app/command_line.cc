@@ -1,264 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that knows CLI11. It declares the commands and turns its errors into our lines.
+// Hands the words to CLI11 and turns its errors into our lines.
 #include "app/command_line.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <array>
 
+#include "app/command_page.h"
+#include "app/command_table.h"
 #include "app/messages.h"
 #include "base/text.h"
 
 namespace everywatt::app {
 namespace {
 
-// What the functions below share while they declare one command.
-struct Declaration {
-  CLI::App& app;
-  Arguments& arguments;
-  Language language;
-
-  std::string help(Message message) const { return std::string(text(language, message)); }
-
-  // Nothing between quotes is most often a variable of a script that was not set.
-  CLI::Option* text_option(const char* name, std::string& target, Message message,
-                           const char* type) const {
-    const auto take = [name, spoken = language, &target](const std::string& word) {
-      if (word.empty()) throw CLI::ValidationError(say(spoken, Message::missing_value, name));
-      target = word;
-    };
-    return app.add_option_function<std::string>(name, take, help(message))->type_name(type);
-  }
-  void list_option(const char* name, std::vector<std::string>& target, Message message,
-                   const char* type) const {
-    app.add_option(name, target, help(message))->type_name(type)->expected(1)->take_all();
-  }
-  // An option whose text `parse` must understand.
-  template <typename Target, typename Parse>
-  void parsed_option(const char* name, Target& target, Message message, const char* type,
-                     Parse parse, Message complaint) const {
-    // It is called when this declaration is long gone.
-    const auto take = [name, parse, complaint, spoken = language,
-                       &target](const std::string& word) {
-      const auto value = parse(word);
-      if (!value) throw CLI::ValidationError(say(spoken, complaint, name, word));
-      target = static_cast<std::remove_cvref_t<decltype(*value)>>(*value);
-    };
-    app.add_option_function<std::string>(name, take, help(message))->type_name(type);
-  }
-  void duration_option(const char* name, auto& target, Message message) const {
-    parsed_option(name, target, message, "DURATION", base::parse_duration_ns,
-                  Message::bad_duration);
-  }
-};
-
-void declare_language(const Declaration& d) {
-  d.parsed_option("--lang", d.arguments.language, Message::help_lang, "en|zh", parse_language,
-                  Message::bad_language);
+OptionLine describe_option(const CLI::Option& option) {
+  OptionLine line{.names = {},
+                  .value = option.get_type_name(),
+                  .help = option.get_description(),
+                  .is_required = option.get_required()};
+  for (const std::string& name : option.get_snames())
+    line.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames())
+    line.names.push_back("--" + name);
+  if (line.names.empty()) line.value = option.get_name();
+  if (option.get_items_expected_max() == 0) line.value.clear();
+  return line;
 }
 
-void declare_json(const Declaration& d) {
-  Arguments& arguments = d.arguments;
-  d.app.add_flag_function(
-      "--json",
-      [&arguments](std::int64_t count) {
-        if (count > 0) arguments.form = OutputForm::kJson;
-      },
-      d.help(Message::help_json));
+std::vector<OptionLine> describe_options(const CLI::App& app) {
+  std::vector<OptionLine> lines;
+  std::ranges::transform(app.get_options(), std::back_inserter(lines),
+                         [](const CLI::Option* option) { return describe_option(*option); });
+  return lines;
 }
-
-void declare_reader(const Declaration& d) {
-  declare_json(d);
-  declare_language(d);
-  d.text_option("--recorder", d.arguments.recorder, Message::help_recorder, "FILE");
-  d.text_option("--run-dir", d.arguments.run_folder, Message::help_run_folder, "DIR");
-  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
-  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
-}
-
-// Readers that look for themselves when no daemon runs.
-void declare_own_reading(const Declaration& d) {
-  declare_reader(d);
-  d.text_option("--nvml-library", d.arguments.nvml_library, Message::help_nvml_library, "FILE");
-  d.text_option("--host-root", d.arguments.host_root, Message::help_host_root, "DIR");
-}
-
-void declare_gpus(const Declaration& d) {
-  d.list_option("--gpu", d.arguments.gpus, Message::help_gpu, "GPU");
-}
-
-void declare_metrics(const Declaration& d) {
-  d.app.add_option("METRIC", d.arguments.metrics, d.help(Message::help_metric))
-      ->type_name("")
-      ->required();
-}
-
-void declare_discover(const Declaration& d) {
-  declare_own_reading(d);
-  declare_gpus(d);
-}
-
-void declare_get(const Declaration& d) {
-  declare_metrics(d);
-  declare_gpus(d);
-  declare_own_reading(d);
-}
-
-void declare_watch(const Declaration& d) {
-  declare_get(d);
-  d.duration_option("--interval", d.arguments.interval_ns, Message::help_interval);
-  d.parsed_option("--count", d.arguments.times, Message::help_count, "N", base::parse_u64,
-                  Message::bad_number);
-}
-
-void declare_since(const Declaration& d) {
-  d.duration_option("--since", d.arguments.since_ns, Message::help_since);
-  d.duration_option("--until", d.arguments.until_ns, Message::help_until);
-}
-
-void declare_history(const Declaration& d) {
-  declare_metrics(d);
-  declare_gpus(d);
-  declare_since(d);
-  d.duration_option("--step", d.arguments.step_ns, Message::help_step);
-  declare_reader(d);
-}
-
-void declare_events(const Declaration& d) {
-  d.arguments.since_ns = 86'400'000'000'000;
-  declare_since(d);
-  declare_gpus(d);
-  d.app.add_flag("--follow", d.arguments.follow, d.help(Message::help_follow));
-  declare_reader(d);
-}
-
-void declare_processes(const Declaration& d) {
-  declare_gpus(d);
-  declare_own_reading(d);
-}
-
-void declare_free(const Declaration& d) {
-  d.parsed_option("-n", d.arguments.free_count, Message::help_free_count, "N", base::parse_u64,
-                  Message::bad_number);
-  d.parsed_option("--memory", d.arguments.memory_bytes, Message::help_free_memory, "SIZE",
-                  base::parse_bytes, Message::bad_size);
-  declare_reader(d);
-}
-
-void declare_catalog(const Declaration& d) {
-  Arguments& arguments = d.arguments;
-  d.app.add_flag_function(
-      "--markdown", [&arguments](std::int64_t) { arguments.form = OutputForm::kMarkdown; },
-      d.help(Message::help_markdown));
-  declare_json(d);
-  declare_language(d);
-}
-
-void declare_why(const Declaration& d) {
-  d.app.add_option("METRIC", d.arguments.metrics, d.help(Message::help_why_metric))
-      ->type_name("")
-      ->required();
-  declare_gpus(d);
-  declare_reader(d);
-}
-
-void declare_record(const Declaration& d) {
-  d.text_option("FILE", d.arguments.output, Message::help_record_file, "")->required();
-  d.duration_option("--for", d.arguments.duration_ns, Message::help_for);
-  d.app.add_flag("--no-identities", d.arguments.without_identities,
-                 d.help(Message::help_no_identities));
-  declare_reader(d);
-}
-
-void declare_import(const Declaration& d) {
-  d.app.add_option("TRACE_OR_DIR", d.arguments.inputs, d.help(Message::help_import_input))
-      ->type_name("")
-      ->required();
-  d.text_option("--output", d.arguments.output, Message::help_import_output, "FILE")->required();
-  d.text_option("--profile", d.arguments.profile, Message::help_profile, "h200|a100");
-  declare_language(d);
-}
-
-void declare_check_config(const Declaration& d) {
-  d.text_option("FILE", d.arguments.config, Message::help_config, "");
-  d.app.add_flag("--default", d.arguments.show_default, d.help(Message::help_default));
-  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
-  declare_language(d);
-}
-
-// What is said to the running daemon.
-void declare_order(const Declaration& d) {
-  declare_language(d);
-  d.text_option("--run-dir", d.arguments.run_folder, Message::help_run_folder, "DIR");
-  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
-  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
-}
-
-void declare_mark(const Declaration& d) {
-  d.text_option("TEXT", d.arguments.mark, Message::help_mark_text, "")->required();
-  declare_order(d);
-}
-
-// One thing can be done with a channel.
-void declare_notify(const Declaration& d) {
-  static constexpr std::string_view kTest = "test";
-  const auto take = [spoken = d.language](const std::string& word) {
-    if (word != kTest) throw CLI::ValidationError(say(spoken, Message::bad_notify, word));
-  };
-  d.app.add_option_function<std::string>("test", take, d.help(Message::help_notify_test))
-      ->type_name("")
-      ->required();
-  d.text_option("CHANNEL", d.arguments.channel, Message::help_channel, "")->required();
-  declare_language(d);
-  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
-  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
-}
-
-void declare_serve(const Declaration& d) {
-  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
-  d.text_option("--listen", d.arguments.listen, Message::help_listen, "ADDR:PORT");
-  d.text_option("--run-dir", d.arguments.run_folder, Message::help_run_folder, "DIR");
-  d.text_option("--data-dir", d.arguments.data_folder, Message::help_data_folder, "DIR");
-  d.text_option("--nvml-library", d.arguments.nvml_library, Message::help_nvml_library, "FILE");
-  d.text_option("--host-root", d.arguments.host_root, Message::help_host_root, "DIR");
-  d.text_option("--kernel-log", d.arguments.kernel_log, Message::help_kernel_log, "FILE");
-  d.text_option("--counters", d.arguments.counters, Message::help_counters, "FILE");
-  d.text_option("--web-config", d.arguments.web_config, Message::help_web_config, "FILE");
-  d.text_option("--demo", d.arguments.demo, Message::help_demo,
-                "NAME[,NAME...]|all|DIR|scenario:NAME");
-  d.text_option("--replay", d.arguments.replay, Message::help_replay, "FILE");
-  d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
-  declare_language(d);
-}
-
-struct CommandRow {
-  Command command;
-  const char* name;
-  Message help;
-  void (*declare)(const Declaration&);
-};
-
-constexpr auto kCommands = std::to_array<CommandRow>({
-    {Command::kServe, "serve", Message::help_serve, declare_serve},
-    {Command::kDiscover, "discover", Message::help_discover, declare_discover},
-    {Command::kGet, "get", Message::help_get, declare_get},
-    {Command::kWatch, "watch", Message::help_watch, declare_watch},
-    {Command::kHistory, "history", Message::help_history, declare_history},
-    {Command::kEvents, "events", Message::help_events, declare_events},
-    {Command::kProcesses, "processes", Message::help_processes, declare_processes},
-    {Command::kFree, "free", Message::help_free, declare_free},
-    {Command::kWhy, "why", Message::help_why, declare_why},
-    {Command::kCatalog, "catalog", Message::help_catalog, declare_catalog},
-    {Command::kDrain, "drain", Message::help_drain, declare_order},
-    {Command::kResume, "resume", Message::help_resume, declare_order},
-    {Command::kMark, "mark", Message::help_mark, declare_mark},
-    {Command::kNotify, "notify", Message::help_notify, declare_notify},
-    {Command::kRecord, "record", Message::help_record, declare_record},
-    {Command::kImport, "import", Message::help_import, declare_import},
-    {Command::kCheckConfig, "check-config", Message::help_check_config, declare_check_config},
-});
 
 void translate_labels(CLI::App& app, Language language) {
   if (language != Language::kZh) return;
@@ -311,7 +87,7 @@ class Parser {
     app_.set_version_flag("--version", "everywatt " EVERYWATT_VERSION,
                           std::string(text(language, Message::help_version)));
     app_.require_subcommand(0, 1);
-    declare_own_reading({app_, arguments, language});
+    declare_bare_options(app_, arguments, language);
     app_.footer(std::string(text(language, Message::help_footer)));
   }
 
@@ -338,8 +114,8 @@ class Parser {
       return complain(error.what());
     }
     if (const auto used = app_.get_subcommands(); !used.empty()) {
-      const auto row = std::find_if(kCommands.begin(), kCommands.end(), [&](const CommandRow& r) {
-        return used.front()->get_name() == r.name;
+      const auto row = std::ranges::find_if(command_table(), [&](const CommandRow& one) {
+        return used.front()->get_name() == one.name;
       });
       arguments_.command = row->command;
     }
@@ -347,6 +123,10 @@ class Parser {
       return complain(say(language_, Message::exclude_each_other, "--demo", "--replay"));
     }
     return arguments_;
+  }
+
+  CommandPage describe_bare() const {
+    return {"", std::string(text(language_, Message::manual_summary)), describe_options(app_)};
   }
 
  private:
@@ -359,7 +139,7 @@ class Parser {
   std::string_view meant_command(const std::vector<std::string>& words) const {
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (is_option_value(words, i)) continue;
-      for (const CommandRow& row : kCommands) {
+      for (const CommandRow& row : command_table()) {
         if (words[i] == row.name) return row.name;
       }
     }
@@ -381,12 +161,13 @@ class Parser {
   // Only the command that is meant is declared in full: its options' defaults are its own.
   void declare_commands(const std::vector<std::string>& words) {
     const std::string_view meant = meant_command(words);
-    for (const CommandRow& row : kCommands) {
+    for (const CommandRow& row : command_table()) {
       CLI::App* command = app_.add_subcommand(row.name, std::string(text(language_, row.help)));
       if (language_ == Language::kZh) command->group("命令");
+      if (row.is_hidden) command->group("");
       command->set_help_flag("-h,--help", std::string(text(language_, Message::help_help)));
       if (meant == row.name) {
-        row.declare({*command, arguments_, language_});
+        declare_options(row, *command, arguments_, language_);
       }
     }
   }
@@ -431,20 +212,23 @@ class Parser {
 
 }  // namespace
 
-Language find_language(const std::vector<std::string>& words, Language default_language) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string_view value;
-    if (words[i] == "--lang" && i + 1 < words.size()) value = words[i + 1];
-    if (words[i].starts_with("--lang=")) value = std::string_view(words[i]).substr(7);
-    if (const auto language = parse_language(value)) return *language;
-  }
-  return default_language;
-}
-
 base::Result<Arguments> parse_command_line(const std::vector<std::string>& words,
                                            Language default_language) {
   Arguments arguments;
   return Parser(arguments, find_language(words, default_language)).parse(words);
+}
+
+std::vector<CommandPage> describe_commands(Language language) {
+  Arguments arguments;
+  std::vector<CommandPage> pages{Parser(arguments, language).describe_bare()};
+  for (const CommandRow& row : command_table()) {
+    if (row.is_hidden) continue;
+    CLI::App app;
+    app.set_help_flag("-h,--help", std::string(text(language, Message::help_help)));
+    declare_options(row, app, arguments, language);
+    pages.push_back({row.name, std::string(text(language, row.help)), describe_options(app)});
+  }
+  return pages;
 }
 
 }  // namespace everywatt::app

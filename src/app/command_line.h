@@ -15,7 +15,4 @@ namespace everywatt::app {
 base::Result<Arguments> parse_command_line(const std::vector<std::string>& words,
                                            Language default_language);
 
-// The language that an error in the words is told in: --lang, wherever it stands, else the default.
-Language find_language(const std::vector<std::string>& words, Language default_language);
-
 }  // namespace everywatt::app

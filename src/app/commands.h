@@ -12,7 +12,9 @@ namespace everywatt::app {
 
 base::Result<ExitCode> run_catalog(const Arguments& arguments);
 base::Result<ExitCode> run_check_config(const Arguments& arguments);
+base::Result<ExitCode> run_completions(const Arguments& arguments);
 base::Result<ExitCode> run_import(const Arguments& arguments);
+base::Result<ExitCode> run_manual(const Arguments& arguments);
 
 base::Result<ExitCode> run_overview(const Arguments& arguments, const Config& config);
 base::Result<ExitCode> run_discover(const Arguments& arguments, const Config& config);

@@ -32,4 +32,14 @@ Language language_of_environment() {
   return language_of_locale(variable("LC_ALL"), variable("LC_MESSAGES"), variable("LANG"));
 }
 
+Language find_language(const std::vector<std::string>& words, Language default_language) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view value;
+    if (words[i] == "--lang" && i + 1 < words.size()) value = words[i + 1];
+    if (words[i].starts_with("--lang=")) value = std::string_view(words[i]).substr(7);
+    if (const auto language = parse_language(value)) return *language;
+  }
+  return default_language;
+}
+
 }  // namespace everywatt::app

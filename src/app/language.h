@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "catalog/glossary.h"
 
@@ -18,5 +20,8 @@ std::optional<Language> parse_language(std::string_view word);
 Language language_of_locale(std::string_view lc_all, std::string_view lc_messages,
                             std::string_view lang);
 Language language_of_environment();
+
+// The language that an error in the words is told in: --lang, wherever it stands, else the default.
+Language find_language(const std::vector<std::string>& words, Language default_language);
 
 }  // namespace everywatt::app

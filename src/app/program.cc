@@ -92,6 +92,8 @@ base::Result<ExitCode> run_with_config(const Arguments& arguments) {
     case Command::kCatalog:
     case Command::kImport:
     case Command::kCheckConfig:
+    case Command::kManual:
+    case Command::kCompletions:
       break;
   }
   CHECK(false);
@@ -109,6 +111,10 @@ base::Result<ExitCode> run_command(const Arguments& arguments) {
       return run_import(arguments);
     case Command::kCheckConfig:
       return run_check_config(arguments);
+    case Command::kManual:
+      return run_manual(arguments);
+    case Command::kCompletions:
+      return run_completions(arguments);
     default:
       return run_with_config(arguments);
   }

@@ -81,7 +81,7 @@ run_python_tests() {
     ${all:+-m ''} ${all:--m 'not long'} ${pattern:+-k "$pattern"}
 }
 
-need_packages build test
+need_packages build test package
 rm -rf "$results"
 mkdir -p "$results"
 [[ -z $all ]] || export EVERYWATT_TEST_ALL=1

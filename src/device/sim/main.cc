@@ -83,7 +83,7 @@ int fail(const base::Error& error, int code = 1) {
 std::string default_traces() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* place : {"traces", "../share/everywatt/traces", "../../traces"}) {
+  for (const char* place : {"traces", "../../share/everywatt/traces", "../../traces"}) {
     if (std::filesystem::is_directory(program / place, error)) return (program / place).string();
   }
   return (program / "traces").string();
