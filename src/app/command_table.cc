@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/command_page.h"
 #include "base/text.h"
 
 namespace everywatt::app {
