@@ -14,6 +14,7 @@ for argument in "$@"; do
 done
 
 need_packages build test
+need_node_exporter
 build release product benches
 export_paths "$PWD/build/release"
 report=build/bench.log

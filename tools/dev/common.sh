@@ -102,6 +102,7 @@ unpack_package() {  # unpack_package NAME PROGRAM
 }
 need_prometheus() { unpack_package prometheus promtool; }
 need_victoria_metrics() { unpack_package victoria-metrics victoria-metrics; }
+need_node_exporter() { unpack_package prometheus-node-exporter prometheus-node-exporter; }
 # Started by tools/dev/alertmanager.
 need_alertmanager() { unpack_package prometheus-alertmanager amtool; }
 
