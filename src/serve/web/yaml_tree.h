@@ -18,9 +18,9 @@ struct YamlNode {
   enum class Kind : std::uint8_t { kNothing, kText, kList, kMap };
   Kind kind = Kind::kNothing;
   std::size_t line = 1;
-  std::string text = {};                // kText: a scalar, whatever its type
-  std::vector<YamlNode> items = {};     // kList
-  std::vector<YamlEntry> entries;       // kMap, in the order of the file; no key comes twice
+  std::string text = {};             // kText: a scalar, whatever its type
+  std::vector<YamlNode> items = {};  // kList
+  std::vector<YamlEntry> entries;    // kMap, in the order of the file; no key comes twice
 
   const YamlEntry* find(std::string_view key) const;
 };
