@@ -90,7 +90,11 @@ void Encoder::append(const view::View& view, const Plan& plan, NameSets names, E
   if (has(names, Names::kNative)) {
     append_native(view, plan, state_->families, state_->options.processes_a_gpu, out);
   }
-  if (has(names, Names::kDcgm)) append_dcgm(view, plan, state_->options, out);
+  if (has(names, Names::kDcgm)) {
+    const auto native = has(names, Names::kNative) ? std::span<const Family>(state_->families)
+                                                   : std::span<const Family>();
+    append_dcgm(view, plan, state_->options, native, out);
+  }
   if (has(names, Names::kDcgmLegacy)) append_dcgm_legacy(view, plan, out);
   if (has(names, Names::kSelf)) {
     append_self(view, plan, state_->families, state_->last_good, out);

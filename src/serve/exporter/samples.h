@@ -18,7 +18,9 @@ namespace everywatt::exporter {
 
 void append_native(const view::View& view, const Plan& plan, std::span<const Family> families,
                    std::size_t processes_a_gpu, Exposition& out);
-void append_dcgm(const view::View& view, const Plan& plan, const Options& options, Exposition& out);
+// `native`: the families of our own names in the same answer; none where they are not asked for.
+void append_dcgm(const view::View& view, const Plan& plan, const Options& options,
+                 std::span<const Family> native, Exposition& out);
 void append_dcgm_legacy(const view::View& view, const Plan& plan, Exposition& out);
 void append_self(const view::View& view, const Plan& plan, std::span<const Family> families,
                  view::LastGood& last_good, Exposition& out);

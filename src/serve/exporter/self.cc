@@ -16,12 +16,6 @@ constexpr std::array kReadLanes{Lane::kGauge, Lane::kPower, Lane::kGpm, Lane::kP
                                 Lane::kSlow};
 constexpr std::string_view kVersion = EVERYWATT_VERSION;
 
-struct Age {
-  const Target* target = nullptr;
-  Lane lane{};
-  std::int64_t time_ns = 0;
-};
-
 // In seconds. More digits would be longer and say nothing.
 double whole_milliseconds(std::int64_t time_ns) {
   const std::int64_t milliseconds = time_ns / 1'000'000;
@@ -29,28 +23,16 @@ double whole_milliseconds(std::int64_t time_ns) {
 }
 
 void append_ages(const View& view, const Plan& plan, view::LastGood& last_good, Exposition& out) {
-  std::vector<Age> ages;
+  out.begin_family("everywatt_last_reading_age_seconds", "gauge",
+                   "How old the newest good reading of a GPU's lane is.");
   for (const Target& target : plan.targets) {
     if (target.device.scope != Scope::kGpu) continue;
     for (const Lane lane : kReadLanes) {
       const std::int64_t time_ns = last_good.time_ns(view, target.device.slot, lane);
-      if (time_ns != 0) ages.push_back({&target, lane, time_ns});
+      if (time_ns == 0) continue;
+      out.sample().labels(target.labels).label("lane", catalog::lane_name(lane));
+      out.value(whole_milliseconds(view.now_ns() - time_ns));
     }
-  }
-  const auto append = [&](const Age& age, double seconds) {
-    out.sample().labels(age.target->labels).label("lane", catalog::lane_name(age.lane));
-    out.value(seconds);
-  };
-  out.begin_family(
-      "everywatt_last_reading_timestamp_seconds", "gauge",
-      "When the newest good reading of a GPU's lane was taken, in seconds since 1970.");
-  for (const Age& age : ages) {
-    append(age, whole_milliseconds(view.wall_ns(age.time_ns)));
-  }
-  out.begin_family("everywatt_last_reading_age_seconds", "gauge",
-                   "How old the newest good reading of a GPU's lane is.");
-  for (const Age& age : ages) {
-    append(age, whole_milliseconds(view.now_ns() - age.time_ns));
   }
 }
 
