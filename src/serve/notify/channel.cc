@@ -57,6 +57,9 @@ Channel::Channel(ChannelOptions options, Spool spool, Surroundings surroundings)
     status_.failed_total[std::string(reason_name(reason))];
   for (const SpoolItem& item : spool_.found())
     enqueue(item);
+  // The process before may have used up its budget just now; who is started again and again would
+  // spend one each time.
+  if (!queue_.empty()) bucket_.empty();
 }
 
 base::Status Channel::accept(const Notification& notification) {

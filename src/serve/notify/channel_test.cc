@@ -290,6 +290,19 @@ TEST_F(ChannelTest, GoesOnAfterARestartWhereItWas) {
     EXPECT_TRUE(holds(i, fmt::format("({}/4)", i + 1)));
 }
 
+TEST_F(ChannelTest, StaysBelowTwentyAMinuteHoweverOftenItIsStarted) {
+  start(options());
+  for (int i = 0; i < 200; ++i)
+    accept(fmt::format("Crit{}", i), "critical");
+  for (int starts = 0; starts < 60; ++starts) {
+    start(options());
+    pass_seconds(1);
+  }
+  EXPECT_LE(mailbox_.bodies.size(), 18U);
+  pass_seconds(120);
+  EXPECT_EQ(channel_->status().queued, 0U);
+}
+
 TEST_F(ChannelTest, CountsTheAgeOfWhatARestartFound) {
   start(options());
   mailbox_.usual = {.status = 503};
