@@ -40,14 +40,15 @@ base::Result<Reading> read_files(const AccessFiles& files) {
   return Reading{.access = *std::move(access), .stamps = std::move(stamps)};
 }
 
-void warn_of_end(const Access& access) {
+void warn_of_end(const Access& access, const std::string& web_config) {
   if (access.tls == nullptr) return;
   const std::int64_t now_s = base::walltime_ns() / kSecond;
   if (access.tls->expires_at() > now_s) return;
+  const std::string& file = access.config.tls->certificate.file;
   base::log(
       base::LogLevel::kWarning,
       fmt::format("the certificate of {} has ended on {}: clients will not take it",
-                  access.config.tls->certificate.file, format_http_date(access.tls->expires_at())));
+                  file.empty() ? web_config : file, format_http_date(access.tls->expires_at())));
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ void Authentication::adopt(Access access, std::vector<FileStamp> stamps) {
   if (const auto& limit = access_.config.rate_limit) {
     rate_.emplace(limit->interval_ns, limit->burst);
   }
-  warn_of_end(access_);
+  warn_of_end(access_, options_.files.web_config);
 }
 
 void Authentication::refresh() {

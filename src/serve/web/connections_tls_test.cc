@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/unique_fd.h"
 #include "serve/web/authentication.h"
 #include "serve/web/connections.h"
@@ -32,13 +33,13 @@ std::string text_of(BIO* bio) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-// A certificate that nobody has signed but its own key, and that key, as PEM.
-std::string make_identity() {
+// A certificate that nobody has signed but its own key, and that key, as PEM. Ends in `left_s`.
+std::string make_identity(long left_s = 3600) {
   const std::unique_ptr<EVP_PKEY, Freer<::EVP_PKEY_free>> key(::EVP_EC_gen("P-256"));
   const std::unique_ptr<X509, Freer<::X509_free>> certificate(::X509_new());
   ::X509_set_version(certificate.get(), 2);
-  ::X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -3600);
-  ::X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+  ::X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -7200);
+  ::X509_gmtime_adj(X509_getm_notAfter(certificate.get()), left_s);
   ::X509_set_pubkey(certificate.get(), key.get());
   EXPECT_GT(::X509_sign(certificate.get(), key.get(), ::EVP_sha256()), 0);
   const Bio bio(::BIO_new(::BIO_s_mem()));
@@ -143,6 +144,22 @@ TEST_F(ConnectionsTlsTest, WhoAsksForCloseIsClosedAtOnce) {
   for (std::string line = client.read_line(); !line.empty(); line = client.read_line())
     all += line;
   EXPECT_TRUE(all.ends_with("\r\n/\n")) << all;
+}
+
+TEST(AuthenticationTls, ACertificateThatHasEndedIsSaidOfTheFileThatHoldsIt) {
+  const Folder folder;
+  std::string block;
+  for (const std::string_view line : base::split(make_identity(-60), '\n'))
+    block.append("    ").append(line).append("\n");
+  const std::string file = folder.file("web.yml");
+  ASSERT_TRUE(base::write_file_atomically(
+      file, "tls_server_config:\n  cert: |\n" + block + "  key: |\n" + block, 0600));
+  testing::internal::CaptureStderr();
+  const auto opened = Authentication::open({.files = {.web_config = file}});
+  const std::string told = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_TRUE(told.starts_with("everywatt: warning: the certificate of " + file + " has ended on "))
+      << told;
 }
 
 }  // namespace
