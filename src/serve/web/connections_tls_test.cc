@@ -148,8 +148,9 @@ TEST_F(ConnectionsTlsTest, WhoAsksForCloseIsClosedAtOnce) {
 
 TEST(AuthenticationTls, ACertificateThatHasEndedIsSaidOfTheFileThatHoldsIt) {
   const Folder folder;
+  const std::string identity = make_identity(-60);
   std::string block;
-  for (const std::string_view line : base::split(make_identity(-60), '\n'))
+  for (const std::string_view line : base::split(identity, '\n'))
     block.append("    ").append(line).append("\n");
   const std::string file = folder.file("web.yml");
   ASSERT_TRUE(base::write_file_atomically(
