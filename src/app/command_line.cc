@@ -164,7 +164,7 @@ class Parser {
     for (const CommandRow& row : command_table()) {
       CLI::App* command = app_.add_subcommand(row.name, std::string(text(language_, row.help)));
       if (language_ == Language::kZh) command->group("命令");
-      if (row.is_hidden) command->group("");
+      if (row.visibility == Visibility::kHidden) command->group("");
       command->set_help_flag("-h,--help", std::string(text(language_, Message::help_help)));
       if (meant == row.name) {
         declare_options(row, *command, arguments_, language_);
@@ -222,7 +222,7 @@ std::vector<CommandPage> describe_commands(Language language) {
   Arguments arguments;
   std::vector<CommandPage> pages{Parser(arguments, language).describe_bare()};
   for (const CommandRow& row : command_table()) {
-    if (row.is_hidden) continue;
+    if (row.visibility == Visibility::kHidden) continue;
     CLI::App app;
     app.set_help_flag("-h,--help", std::string(text(language, Message::help_help)));
     declare_options(row, app, arguments, language);

@@ -265,8 +265,9 @@ constexpr auto kCommands = std::to_array<CommandRow>({
     {Command::kImport, "import", Message::help_import, declare_import},
     {Command::kCheckConfig, "check-config", Message::help_check_config, declare_check_config},
     // For packages: not among what --help shows.
-    {Command::kManual, "manual", Message::help_manual, declare_manual, true},
-    {Command::kCompletions, "completions", Message::help_completions, declare_completions, true},
+    {Command::kManual, "manual", Message::help_manual, declare_manual, Visibility::kHidden},
+    {Command::kCompletions, "completions", Message::help_completions, declare_completions,
+     Visibility::kHidden},
 });
 
 }  // namespace

@@ -2,6 +2,7 @@
 // The commands with the options that each takes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "app/arguments.h"
@@ -16,12 +17,15 @@ namespace everywatt::app {
 
 struct Declaration;
 
+// Whether --help shows a command.
+enum class Visibility : std::uint8_t { kShown, kHidden };
+
 struct CommandRow {
   Command command;
   const char* name;
   Message help;
   void (*declare)(const Declaration&);
-  bool is_hidden = false;  // from --help
+  Visibility visibility = Visibility::kShown;
 };
 
 // In the order of --help.

@@ -166,7 +166,6 @@ def test_nothing_is_lost_when_it_is_killed(robots, notify, channel):
     for i in range(30):
         assert notifier.accept("ops", payload(alert(f"Kept{i:02}x"))) == "ok"
     notifier.kill()
-    robots.has_rates = False
     again = notify(ops=table)
     again.wait("ops", queued=0)
     texts = [message.text for message in robots.taken()]

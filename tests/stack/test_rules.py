@@ -25,6 +25,7 @@ NOT_ON_THE_DEMO = {
     "everywatt_notify_queued": "a channel to people",
     "everywatt_notify_sent_total": "a channel to people",
     "everywatt_notify_dropped_total": "a channel to people",
+    "everywatt_notify_failed_total": "a channel to people",
 }
 
 

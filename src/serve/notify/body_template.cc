@@ -154,23 +154,25 @@ class Values {
   Message message_;
 };
 
-bool is_known(std::string_view name, bool is_in_loop) {
-  if (is_label(name)) return name.back() != '.';
-  const auto has = [&](const auto& names) { return std::ranges::find(names, name) != names.end(); };
-  return is_in_loop ? has(kAlertNames) : has(kNames);
+// What a place speaks of: within {{ each alerts }} of one of them.
+enum class Scope { kMessage, kAlert };
+
+std::vector<std::string_view> names_in(Scope scope) {
+  if (scope == Scope::kAlert) return {kAlertNames.begin(), kAlertNames.end()};
+  return {kNames.begin(), kNames.end()};
 }
 
-base::Error unknown_name(std::string_view name, bool is_in_loop, std::size_t line) {
-  std::vector<std::string_view> names;
-  if (is_in_loop) {
-    names.assign(kAlertNames.begin(), kAlertNames.end());
-  } else {
-    names.assign(kNames.begin(), kNames.end());
-  }
-  const auto near = base::nearest(name, names);
+bool is_known(std::string_view name, Scope scope) {
+  if (is_label(name)) return name.back() != '.';
+  const auto names = names_in(scope);
+  return std::ranges::find(names, name) != names.end();
+}
+
+base::Error unknown_name(std::string_view name, Scope scope, std::size_t line) {
+  const auto near = base::nearest(name, names_in(scope));
   return {base::Code::kInvalidArgument,
           fmt::format("line {}: there is no {{{{ {} }}}}{}", line, base::clean_text(name, 64),
-                      is_in_loop ? " of an alert" : ""),
+                      scope == Scope::kAlert ? " of an alert" : ""),
           near ? fmt::format("did you mean {}?", *near) : ""};
 }
 
@@ -192,7 +194,7 @@ Escaping escaping_of(std::string_view content_type) {
 
 base::Result<BodyTemplate> BodyTemplate::parse(std::string_view text) {
   BodyTemplate result;
-  bool is_in_loop = false;
+  Scope scope = Scope::kMessage;
   const auto fault = [&](std::size_t place, std::string_view what) {
     return base::fail(base::Code::kInvalidArgument,
                       fmt::format("line {}: {}", line_of(text, place), what));
@@ -212,12 +214,12 @@ base::Result<BodyTemplate> BodyTemplate::parse(std::string_view text) {
     const auto words = base::split_words(text.substr(open + 2, close - open - 2));
     place = close + 2;
     if (words.size() == 2 && words[0] == "each" && words[1] == "alerts") {
-      if (is_in_loop) return fault(open, "an {{ each alerts }} within another");
-      is_in_loop = true;
+      if (scope == Scope::kAlert) return fault(open, "an {{ each alerts }} within another");
+      scope = Scope::kAlert;
       result.pieces_.push_back({.kind = Kind::kEach});
     } else if (words.size() == 1 && words[0] == "end") {
-      if (!is_in_loop) return fault(open, "{{ end }} without {{ each alerts }}");
-      is_in_loop = false;
+      if (scope != Scope::kAlert) return fault(open, "{{ end }} without {{ each alerts }}");
+      scope = Scope::kMessage;
       result.pieces_.push_back({.kind = Kind::kEnd});
     } else if (words.empty() || words.size() > 2) {
       return fault(open, "between {{ and }} stand a name and perhaps a number");
@@ -226,14 +228,14 @@ base::Result<BodyTemplate> BodyTemplate::parse(std::string_view text) {
       if (!limit || (words.size() == 2 && (*limit == 0 || *limit > 1'000'000))) {
         return fault(open, "what follows a name is how many characters of it: 1 to 1000000");
       }
-      if (!is_known(words[0], is_in_loop)) {
-        return std::unexpected(unknown_name(words[0], is_in_loop, line_of(text, open)));
+      if (!is_known(words[0], scope)) {
+        return std::unexpected(unknown_name(words[0], scope, line_of(text, open)));
       }
       result.pieces_.push_back(
           {.kind = Kind::kPlace, .text = std::string(words[0]), .limit = *limit});
     }
   }
-  if (is_in_loop) return fault(text.size(), "{{ each alerts }} without {{ end }}");
+  if (scope == Scope::kAlert) return fault(text.size(), "{{ each alerts }} without {{ end }}");
   return result;
 }
 
@@ -272,6 +274,8 @@ std::string BodyTemplate::render(const Notification& notification, const Channel
         break;
     }
   }
+  // The template's last line break would be one of the form's last value.
+  if (escaping == Escaping::kForm) body.erase(body.find_last_not_of("\r\n") + 1);
   return body;
 }
 

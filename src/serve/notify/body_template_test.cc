@@ -64,6 +64,11 @@ TEST_F(BodyTemplateTest, LetsNoValueEndTheBodyAroundIt) {
   EXPECT_EQ(render("{{ label.x }}", notification), "{{ receiver }}");
 }
 
+TEST_F(BodyTemplateTest, EndsAFormWithItsLastValueWhereTheFileEndsWithALine) {
+  EXPECT_EQ(render("n={{ firing }}\r\n", memory_notification(), Escaping::kForm), "n=1");
+  EXPECT_EQ(render("n={{ firing }}\n", memory_notification(), Escaping::kNone), "n=1\n");
+}
+
 TEST_F(BodyTemplateTest, CutsAtCharactersWithAMark) {
   Notification notification = memory_notification();
   notification.common_labels["x"] = "显卡显存告警";

@@ -33,6 +33,12 @@ std::int64_t scaled(double factor, std::int64_t span_ns) {
   return static_cast<std::int64_t>(factor * static_cast<double>(span_ns));
 }
 
+// What is not there or no notification will never be one; a disk that fails may come to itself.
+Verdict judge_unreadable(const base::Error& error) {
+  const bool is_lost = error.code == base::Code::kCorrupt || error.code == base::Code::kNotFound;
+  return {.kind = is_lost ? VerdictKind::kRefused : VerdictKind::kRetry, .said = error.message};
+}
+
 }  // namespace
 
 Channel::Channel(ChannelOptions options, Spool spool, Surroundings surroundings)
@@ -51,6 +57,9 @@ Channel::Channel(ChannelOptions options, Spool spool, Surroundings surroundings)
     status_.failed_total[std::string(reason_name(reason))];
   for (const SpoolItem& item : spool_.found())
     enqueue(item);
+  // The process before may have used up its budget just now; who is started again and again would
+  // spend one each time.
+  if (!queue_.empty()) bucket_.empty();
 }
 
 base::Status Channel::accept(const Notification& notification) {
@@ -176,17 +185,24 @@ Channel::Choice Channel::choose(std::int64_t now_ns) {
   return choose_among(normals, 1);
 }
 
-// Several become one file, which takes their place in the queue.
-std::optional<std::uint64_t> Channel::gather(const std::vector<std::uint64_t>& numbers) {
+// Several become one file, which takes their place in the queue. Where that cannot be done the
+// first of them goes alone: neither a full disk nor one file that cannot be read holds up the
+// others.
+std::uint64_t Channel::gather(const std::vector<std::uint64_t>& numbers) {
   if (numbers.size() == 1) return numbers.front();
   std::vector<SpoolItem> items;
   for (const std::uint64_t number : numbers)
     items.push_back(queue_.at(number).item);
   const auto merged = spool_.merge(items);
   if (!merged) {
-    say(base::LogLevel::kError, merged.error().message, merged.error().message);
-    return std::nullopt;
+    // Not by say(): what is delivered in between is no end of this.
+    if (!std::exchange(is_merge_failing_, true)) {
+      base::log(base::LogLevel::kError, fmt::format("notify.{}: no digest can be made: {}",
+                                                    options_.name, merged.error().message));
+    }
+    return numbers.front();
   }
+  is_merge_failing_ = false;
   for (const SpoolItem& item : items) {
     queued_bytes_ -= item.bytes;
     queue_.erase(item.number);
@@ -206,9 +222,8 @@ std::optional<std::int64_t> Channel::step(std::stop_token stop) {
   }
   const Choice choice = choose(now_ns);
   if (choice.numbers.empty()) return choice.wait_until_ns;
-  sending_ = gather(choice.numbers);
-  if (!sending_) return not_before_ns_ = now_ns + kLongestBackoff_ns;
-  const std::uint64_t number = *sending_;
+  const std::uint64_t number = gather(choice.numbers);
+  sending_ = number;
   const Waiting waiting = queue_.at(number);
   bucket_.take();
   const PartPlace place{.index = waiting.item.parts_done,
@@ -222,7 +237,7 @@ std::optional<std::int64_t> Channel::step(std::stop_token stop) {
     outcome = delivery_.send_part(*notification, place, stop);
     lock.lock();
   } else {
-    outcome.verdict = {.kind = VerdictKind::kRefused, .said = notification.error().message};
+    outcome.verdict = judge_unreadable(notification.error());
   }
   sending_.reset();
   now_ns = surroundings_.boottime_ns();

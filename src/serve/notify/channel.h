@@ -75,7 +75,7 @@ class Channel {
   std::vector<std::uint64_t> eligible(SpoolItem::Urgency urgency) const;
   Choice choose_among(std::vector<std::uint64_t> numbers, std::size_t most_single) const;
   std::int64_t quiet_until_ns(std::int64_t now_ns);
-  std::optional<std::uint64_t> gather(const std::vector<std::uint64_t>& numbers);
+  std::uint64_t gather(const std::vector<std::uint64_t>& numbers);
   void apply(std::uint64_t number, const PartOutcome& outcome, std::int64_t now_ns);
   void apply_delivered(std::uint64_t number, std::size_t parts);
   void fail(std::uint64_t number, Reason reason, const std::string& said, const std::string& hint);
@@ -99,6 +99,7 @@ class Channel {
   std::optional<std::uint64_t> sending_;
   Bucket bucket_;
   bool was_dry_ = false;  // the budget ran out since the queue was last empty
+  bool is_merge_failing_ = false;
   std::int64_t not_before_ns_ = 0;
   std::int64_t quiet_until_ns_ = 0;  // what is not critical keeps away from a crowded minute
   std::int64_t quiet_half_hour_ = -1;

@@ -244,6 +244,37 @@ TEST_F(ChannelTest, DoesNotLetOneThatFailsHoldUpTheOthers) {
   EXPECT_TRUE(holds(1, "Fine"));
 }
 
+TEST_F(ChannelTest, DoesNotLetAFileThatCannotBeReadHoldUpTheOthers) {
+  start(options());
+  for (int i = 0; i < 10; ++i)
+    accept(fmt::format("Alert{}", i));
+  folder_.write("spool/000000000008.json", "no notification");
+  pass_seconds(600);
+  EXPECT_EQ(channel_->status().queued, 0U);
+  EXPECT_EQ(failed("request"), 1U);
+  for (int i = 0; i < 10; ++i) {
+    const auto has_it = [&](const std::string& body) {
+      return body.contains(fmt::format("Alert{} ", i));
+    };
+    EXPECT_EQ(std::ranges::any_of(mailbox_.bodies, has_it), i != 7) << i;
+  }
+}
+
+TEST_F(ChannelTest, KeepsWhatItCannotReadForAWhile) {
+  start(options());
+  accept("Alert0");
+  const std::string file = folder_.path() + "/spool/000000000001.json";
+  std::filesystem::rename(file, file + ".kept");
+  std::filesystem::create_directory(file);
+  pass_seconds(2);
+  EXPECT_EQ(failed("request"), 0U);
+  std::filesystem::remove(file);
+  std::filesystem::rename(file + ".kept", file);
+  pass_seconds(60);
+  EXPECT_EQ(channel_->status().queued, 0U);
+  EXPECT_TRUE(holds(0, "Alert0"));
+}
+
 TEST_F(ChannelTest, GoesOnAfterARestartWhereItWas) {
   start(options(ChannelType::kWeCom));
   Notification notification = storm(40, 200);
@@ -257,6 +288,19 @@ TEST_F(ChannelTest, GoesOnAfterARestartWhereItWas) {
   ASSERT_EQ(mailbox_.bodies.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_TRUE(holds(i, fmt::format("({}/4)", i + 1)));
+}
+
+TEST_F(ChannelTest, StaysBelowTwentyAMinuteHoweverOftenItIsStarted) {
+  start(options());
+  for (int i = 0; i < 200; ++i)
+    accept(fmt::format("Crit{}", i), "critical");
+  for (int starts = 0; starts < 60; ++starts) {
+    start(options());
+    pass_seconds(1);
+  }
+  EXPECT_LE(mailbox_.bodies.size(), 18U);
+  pass_seconds(120);
+  EXPECT_EQ(channel_->status().queued, 0U);
 }
 
 TEST_F(ChannelTest, CountsTheAgeOfWhatARestartFound) {

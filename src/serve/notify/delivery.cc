@@ -20,6 +20,10 @@ constexpr std::int64_t kMillisecond_ns = 1'000'000;
 constexpr std::int64_t kSecond_ns = 1'000 * kMillisecond_ns;
 constexpr std::int64_t kHold_ns = 30 * kSecond_ns;
 
+std::string explain(const base::Error& error) {
+  return error.hint.empty() ? error.message : fmt::format("{} ({})", error.message, error.hint);
+}
+
 class CurlDoor : public Door {
  public:
   outgoing::HttpOutcome post(const outgoing::HttpRequest& request) override {
@@ -41,10 +45,6 @@ class CurlDoor : public Door {
   }
 
  private:
-  static std::string explain(const base::Error& error) {
-    return error.hint.empty() ? error.message : fmt::format("{}: {}", error.message, error.hint);
-  }
-
   std::optional<outgoing::HttpClient> http_;
   std::optional<outgoing::MailClient> mail_;
 };
@@ -71,10 +71,6 @@ void redact_address(std::string& text, const std::string& url) {
     if (word.size() >= 16) redact(text, word);
     start = end;
   }
-}
-
-std::string explain(const base::Error& error) {
-  return error.hint.empty() ? error.message : fmt::format("{} ({})", error.message, error.hint);
 }
 
 Verdict hold(const base::Error& error) {

@@ -86,7 +86,8 @@ TEST(WebhookGolden, FillsATemplateForTextMessages) {
   ASSERT_TRUE(form) << form.error().message;
   ChannelOptions options = make_options(ChannelType::kWebhook, Language::kChinese);
   options.to = {"13800000000", "13900000000"};
-  expect_golden("webhook.form.zh", form->render(memory_notification(), options, Escaping::kForm));
+  expect_golden("webhook.form.zh",
+                form->render(memory_notification(), options, Escaping::kForm) + "\n");
 }
 
 }  // namespace

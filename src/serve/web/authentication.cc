@@ -40,14 +40,15 @@ base::Result<Reading> read_files(const AccessFiles& files) {
   return Reading{.access = *std::move(access), .stamps = std::move(stamps)};
 }
 
-void warn_of_end(const Access& access) {
+void warn_of_end(const Access& access, const std::string& web_config) {
   if (access.tls == nullptr) return;
   const std::int64_t now_s = base::walltime_ns() / kSecond;
   if (access.tls->expires_at() > now_s) return;
+  const std::string& file = access.config.tls->certificate.file;
   base::log(
       base::LogLevel::kWarning,
       fmt::format("the certificate of {} has ended on {}: clients will not take it",
-                  access.config.tls->certificate.file, format_http_date(access.tls->expires_at())));
+                  file.empty() ? web_config : file, format_http_date(access.tls->expires_at())));
 }
 
 }  // namespace
@@ -73,13 +74,12 @@ base::Result<std::unique_ptr<Authentication>> Authentication::open(Authenticatio
 void Authentication::adopt(Access access, std::vector<FileStamp> stamps) {
   access_ = std::move(access);
   stamps_ = std::move(stamps);
-  ++generation_;
   cache_.clear();
   rate_.reset();
   if (const auto& limit = access_.config.rate_limit) {
     rate_.emplace(limit->interval_ns, limit->burst);
   }
-  warn_of_end(access_);
+  warn_of_end(access_, options_.files.web_config);
 }
 
 void Authentication::refresh() {
@@ -176,13 +176,19 @@ void Authentication::judge_login(const Request& request, const Done& done) {
 
 void Authentication::judge_token(const Request& request, const std::string& token,
                                  const Done& done) {
-  if (is_own_door(request)) {
-    // It may well be a key of that door: not to know it here is no failure.
-    return done({.who = is_one_of(access_.tokens, token) ? Who::kAuthenticated : Who::kAnybody});
-  }
   const LoginKey key = cache_.key_of({request.client, "token", token});
   if (cache_.contains(key)) return done({.who = Who::kAuthenticated});
   const std::int64_t now_ns = options_.clock();
+  if (is_own_door(request)) {
+    // It may well be a key of that door: not to know it here is no failure, nor a reason to refuse
+    // it. But who tries many does not learn there whether one of them is ours.
+    const bool is_known = !door_limits_.try_fail(request.client, now_ns).has_value() &&
+                          is_one_of(access_.tokens, token);
+    if (!is_known) return done({.who = Who::kAnybody});
+    door_limits_.forgive(request.client, now_ns);
+    cache_.add(key);
+    return done({.who = Who::kAuthenticated});
+  }
   if (const auto wait_ns = limits_.try_fail(request.client, now_ns)) {
     tell_limit(request.client);
     return done(refuse(Refused::kTooOften, *wait_ns));
@@ -193,10 +199,13 @@ void Authentication::judge_token(const Request& request, const std::string& toke
   done({.who = Who::kAuthenticated});
 }
 
-// The client is part of the key: what the cache knows of others is of no use for guessing.
+// The client is part of the key: what the cache knows of others is of no use for guessing. So is
+// the hash: what is under way by the files of before is no answer by those of now.
 void Authentication::judge_password(const Request& request, const std::string& user,
                                     const std::string& password, const Done& done) {
-  const LoginKey key = cache_.key_of({request.client, "password", user, password});
+  const auto known = access_.config.users.find(user);
+  const std::string hash = known == access_.config.users.end() ? std::string() : known->second;
+  const LoginKey key = cache_.key_of({request.client, "password", user, password, hash});
   if (cache_.contains(key)) return done({.who = Who::kAuthenticated});
   if (const auto equal = waiting_.find(key); equal != waiting_.end()) {
     equal->second.push_back(done);
@@ -207,15 +216,10 @@ void Authentication::judge_password(const Request& request, const std::string& u
     tell_limit(request.client);
     return done(refuse(Refused::kTooOften, *wait_ns));
   }
-  const auto known = access_.config.users.find(user);
   const bool is_taken = passwords_->try_ask(
-      cache_.key_of({"password", user, password}), request.client,
-      {.password = password,
-       .hash = known == access_.config.users.end() ? std::string() : known->second,
-       .cost = access_.password_cost},
-      [this, key, client = request.client, generation = generation_](bool is_right) {
-        take_answer(key, client, generation, is_right);
-      });
+      cache_.key_of({"password", user, password, hash}), request.client,
+      {.password = password, .hash = hash, .cost = access_.password_cost},
+      [this, key, client = request.client](bool is_right) { take_answer(key, client, is_right); });
   if (!is_taken) {
     limits_.forgive(request.client, now_ns);
     return done(refuse(Refused::kBusy, kSecond));
@@ -223,12 +227,10 @@ void Authentication::judge_password(const Request& request, const std::string& u
   waiting_[key].push_back(done);
 }
 
-void Authentication::take_answer(const LoginKey& key, const std::string& client,
-                                 std::uint64_t generation, bool is_right) {
+void Authentication::take_answer(const LoginKey& key, const std::string& client, bool is_right) {
   if (is_right) {
     limits_.forgive(client, options_.clock());
-    // By the files of before it was right; by those of now it may not be.
-    if (generation == generation_) cache_.add(key);
+    cache_.add(key);
   }
   const auto waited = waiting_.extract(key);
   for (const Done& done : waited.mapped())

@@ -79,8 +79,7 @@ class Authentication {
   void judge_token(const Request& request, const std::string& token, const Done& done);
   void judge_password(const Request& request, const std::string& user, const std::string& password,
                       const Done& done);
-  void take_answer(const LoginKey& key, const std::string& client, std::uint64_t generation,
-                   bool is_right);
+  void take_answer(const LoginKey& key, const std::string& client, bool is_right);
   bool is_own_door(const Request& request) const;
   Judgement refuse(Refused why, std::int64_t wait_ns = 0);
   void tell_limit(const std::string& client);
@@ -90,11 +89,11 @@ class Authentication {
   std::vector<FileStamp> stamps_;
   std::int64_t looked_ns_;
   std::string told_;  // the last fault of the files; "": none
-  std::uint64_t generation_ = 0;
 
   std::string own_door_;
   LoginCache cache_;
   LoginLimits limits_;
+  LoginLimits door_limits_;  // of tokens that the own door may know
   std::optional<TokenBucket> rate_;
   std::unordered_map<LoginKey, std::vector<Done>, HashOfLoginKey> waiting_;
   std::uint64_t refused_[kRefusedKinds] = {};

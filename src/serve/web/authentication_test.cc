@@ -215,6 +215,47 @@ TEST_F(AuthenticationTest, LeavesAPathWithKeysOfItsOwnToItsAnswer) {
   EXPECT_EQ(outcome(kAliceWrong), 401U) << "nothing of this counts as a failure";
 }
 
+TEST_F(AuthenticationTest, WhoTriesManyKeysAtTheOwnDoorDoesNotLearnWhichTokenIsRight) {
+  use_tokens("secret-token");
+  ASSERT_TRUE(open());
+  authentication_->leave_to_answer("/own/");
+  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.2", "/own/a")), 200U);
+  for (const char* client : {"10.0.0.1", "10.0.0.2"}) {
+    for (int tried = 0; tried < 10; ++tried)
+      EXPECT_EQ(outcome(request("Bearer wrong", client, "/own/a")), 0U);
+  }
+  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.1", "/own/a")), 0U);
+  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.2", "/own/a")), 200U)
+      << "has logged in before";
+  now_ns_ += 6 * kSecond;
+  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.1", "/own/a")), 200U);
+}
+
+TEST_F(AuthenticationTest, APasswordThatIsTakenAwayWhileItIsCheckedIsNotRightForWhoAsksAfterIt) {
+  use_users();
+  ASSERT_TRUE(open());
+  thread_ = {};  // nobody checks yet
+  std::vector<unsigned> outcomes;
+  const auto ask = [&](const std::string& client) {
+    authentication_->judge(request(kAlice, client), [&](const Judgement& judgement) {
+      outcomes.push_back(judgement.refusal ? judgement.refusal->status : 200);
+    });
+  };
+  ask("10.0.0.1");
+  // "U*U*": alice's from now on is another one.
+  write(
+      "web.yml",
+      "basic_auth_users:\n  alice: $2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK\n");
+  now_ns_ += kSecond;
+  ask("10.0.0.1");
+  ask("10.0.0.2");
+  thread_ =
+      std::jthread([this](const std::stop_token& stop) { authentication_->passwords().run(stop); });
+  deliver_until([&] { return outcomes.size() == 3; });
+  EXPECT_EQ(outcomes, (std::vector<unsigned>{200, 401, 401}));
+  EXPECT_EQ(outcome(kAlice, "10.0.0.2"), 401U);
+}
+
 TEST_F(AuthenticationTest, ReadsItsFilesAgainWhenTheyChange) {
   use_users();
   use_tokens("first");

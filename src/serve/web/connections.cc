@@ -174,7 +174,7 @@ struct Connections::Loop {
   asio::awaitable<Judgement> judge(const Request& request);
   asio::awaitable<bool> write(Stream& stream, const Response& response, const Request& request,
                               Connection connection);
-  static asio::awaitable<void> drain(Stream& stream, std::size_t most_bytes = kDrainBytes);
+  static asio::awaitable<void> drain(Stream& stream, std::size_t most_bytes);
   std::string_view date();
 
   const Limits limits;
@@ -244,7 +244,9 @@ asio::awaitable<bool> Connections::Loop::start(Stream& stream) {
   if (first[0] != kTlsHandshake) {
     const Request unread;
     const Response complaint = text_response(400, "this port speaks TLS: ask it as https://");
-    if (co_await write(stream, complaint, unread, Connection::kClose)) co_await drain(stream);
+    if (co_await write(stream, complaint, unread, Connection::kClose)) {
+      co_await drain(stream, kDrainBytes);
+    }
     co_return false;
   }
   const auto [failure, taken] =
@@ -266,7 +268,9 @@ asio::awaitable<void> Connections::Loop::serve_requests(Stream& stream, Places::
       const auto complaint = complaint_on(error);
       if (!complaint) co_return;
       const Request unread;  // named: gcc 12 destroys a temporary in a co_await twice
-      if (co_await write(stream, *complaint, unread, Connection::kClose)) co_await drain(stream);
+      if (co_await write(stream, *complaint, unread, Connection::kClose)) {
+        co_await drain(stream, kDrainBytes);
+      }
       co_return;
     }
     Request request = request_of(parser.get());
@@ -276,7 +280,8 @@ asio::awaitable<void> Connections::Loop::serve_requests(Stream& stream, Places::
     request.who = judgement.who;
     Response response = judgement.refusal ? *std::move(judgement.refusal) : answer(request);
     auto connection = parser.keep_alive() ? Connection::kKeep : Connection::kClose;
-    std::size_t rest_bytes = kDrainBytes;
+    // Who speaks TLS waits for its end, and without a body has nothing more to say.
+    std::size_t rest_bytes = stream.has_tls() ? 0 : kDrainBytes;
     if (response.upload) {
       const std::shared_ptr<const Upload> upload = response.upload;
       std::string body;
@@ -292,6 +297,7 @@ asio::awaitable<void> Connections::Loop::serve_requests(Stream& stream, Places::
     } else if (has_body(parser)) {
       // The rest on the wire is not read, so it cannot be told from a next request.
       connection = Connection::kClose;
+      rest_bytes = kDrainBytes;
       const bool can_have_body =
           request.method == Method::kPost || request.method == Method::kOther;
       if (!can_have_body) response = text_response(413, "no such request has a body");
@@ -376,18 +382,18 @@ asio::awaitable<bool> Connections::Loop::write(Stream& stream, const Response& r
 
 asio::awaitable<void> Connections::Loop::drain(Stream& stream, std::size_t most_bytes) {
   stream.tcp().expires_after(kDrainTime);
-  if (stream.has_tls()) {
-    co_await stream.async_end_tls(kAwait);
-    co_return;
-  }
   error_code ignored;
-  std::ignore = stream.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
+  // Of TLS the end is the same for both ways: it comes behind the rest.
+  if (!stream.has_tls()) {
+    std::ignore = stream.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
+  }
   std::array<char, kReadBytes> rest{};
   for (std::size_t taken = 0; taken < most_bytes;) {
     const auto [error, bytes] = co_await stream.async_read_some(asio::buffer(rest), kAwait);
-    if (error) co_return;
+    if (error) break;
     taken += bytes;
   }
+  if (stream.has_tls()) co_await stream.async_end_tls(kAwait);
 }
 
 std::string_view Connections::Loop::date() {
