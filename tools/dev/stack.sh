@@ -64,10 +64,11 @@ finish() {
 trap finish EXIT
 trap 'exit 0' INT TERM
 
+# In a session of its own: Ctrl-C at the terminal is for this script, which ends them in order.
 start() {  # start NAME COMMAND...
   local name=$1
   shift
-  "$@" >"$folder/$name.log" 2>&1 &
+  setsid "$@" >"$folder/$name.log" 2>&1 &
   names[$!]=$name
 }
 
