@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon that sends, and what it says about that."""
 
+import collections
 import os
 import re
 import signal
@@ -17,12 +18,12 @@ class Sending:
         self.daemon = daemon
 
     def counts(self, destination: str) -> dict[str, float]:
-        """By name: queued_samples, sent_samples_total, ..."""
-        found: dict[str, float] = {}
+        """By name: queued_samples, sent_samples_total, ...; 0 before the courier is there."""
+        found: collections.Counter[str] = collections.Counter()
         for line in self.daemon.fetch("/metrics?names=self").splitlines():
             sample = FAMILY.fullmatch(line)
             if sample and sample[2] == destination:
-                found[sample[1]] = found.get(sample[1], 0) + float(sample[3])
+                found[sample[1]] += float(sample[3])
         return found
 
     def failed_samples(self, destination: str, reason: str) -> float:
