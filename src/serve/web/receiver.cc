@@ -231,7 +231,8 @@ void Receiver::forget_given_up() {
 }
 
 void Receiver::append_metrics(exporter::Exposition& out) const {
-  append_courier(status_, link_ ? CourierState::kThere : CourierState::kAway, out);
+  // Before it has told the tokens nothing can be posted.
+  append_courier(status_, link_ && keys_ ? CourierState::kThere : CourierState::kAway, out);
 }
 
 }  // namespace everywatt::web

@@ -291,6 +291,8 @@ TEST_F(ReceiverTest, MetricsAreThereFromTheStartAndFollowTheCourier) {
               HasSubstr("everywatt_notify_sent_total{channel=\"ops\",type=\"dingtalk\"} 0\n"));
   EXPECT_THAT(metrics(), testing::Not(HasSubstr("resident_bytes")));
   connect();
+  EXPECT_THAT(metrics(), HasSubstr("everywatt_courier_connected 0\n"));  // it knows no token yet
+  tell_keys();
   tell(courier_link::Status{.channels = {{.name = "ops",
                                           .type = "dingtalk",
                                           .queued = 1,
