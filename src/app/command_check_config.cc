@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands.h"
 #include "app/messages.h"
+#include "app/named_files.h"
 #include "app/output.h"
 
 namespace everywatt::app {
@@ -10,8 +11,9 @@ base::Result<ExitCode> run_check_config(const Arguments& arguments) {
     print(format_default_config(arguments.language));
     return kFine;
   }
-  const auto reading = read_config(arguments.config, arguments.settings, arguments.language);
+  auto reading = read_config(arguments.config, arguments.settings, arguments.language);
   if (!reading) return std::unexpected(reading.error());
+  check_named_files(arguments.language, *reading);
   for (const std::string& note : reading->notes) {
     print_note(note);
   }

@@ -184,6 +184,8 @@ void declare_import(const Declaration& d) {
 
 void declare_check_config(const Declaration& d) {
   d.text_option("FILE", d.arguments.config, Message::help_config, "");
+  // As the other commands have it.
+  d.text_option("--config", d.arguments.config, Message::help_config, "FILE");
   d.app.add_flag("--default", d.arguments.show_default, d.help(Message::help_default));
   d.list_option("--set", d.arguments.settings, Message::help_set, "KEY=VALUE");
   declare_language(d);

@@ -38,6 +38,12 @@ base::Result<web::Scheme> check_access(const Config& config, Language language) 
   return access->tls ? web::Scheme::kHttps : web::Scheme::kHttp;
 }
 
+base::Status read_access_files(const Config& config) {
+  const auto access = web::read_access(access_files(config));
+  if (!access) return std::unexpected(access.error());
+  return {};
+}
+
 base::Result<std::unique_ptr<web::Authentication>> open_authentication(const Config& config) {
   web::AccessFiles files = access_files(config);
   if (files.web_config.empty() && files.tokens_file.empty()) return nullptr;

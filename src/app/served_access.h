@@ -15,6 +15,9 @@ namespace everywatt::app {
 // input. Says loudly when everybody on the network may. What is to be spoken.
 base::Result<web::Scheme> check_access(const Config& config, Language language);
 
+// The same without a word, for who checks a configuration.
+base::Status read_access_files(const Config& config);
+
 // The same files for the server; null where none is configured. To be called while the operator's
 // files can be read.
 base::Result<std::unique_ptr<web::Authentication>> open_authentication(const Config& config);

@@ -124,6 +124,19 @@ def test_config_faults_are_all_told_with_their_lines(tmp_path):
     assert run("check-config", path, code=0).stdout == "no fault found\n"
 
 
+def test_files_that_a_configuration_names_are_checked_with_it(tmp_path):
+    path = tmp_path / "e.toml"
+    web = tmp_path / "web.yml"
+    web.write_text("basic_auth_users:\n  prometheus: plain\n")
+    path.write_text(f'[serve]\nweb_config = "{web}"\n')
+    for words in ([path], ["--config", path]):
+        result = run("check-config", *words, code=2)
+        assert f"{web}:2: the password of 'prometheus': not a bcrypt hash" in result.stderr
+    path.write_text('[notify.ops]\ntype = "wecom"\nurl_file = "/nowhere.url"\n')
+    result = run("check-config", path, code=0)
+    assert "notify.ops.url_file: /nowhere.url is not there" in result.stderr
+
+
 # P008
 def test_a_period_below_the_sources_is_clamped_and_said():
     result = run("check-config", "--set", "lanes.gauge_seconds=0.001", code=0)

@@ -142,6 +142,12 @@ def test_a_new_server_hears_the_courier_that_runs(hook, robots):
 
 def test_a_courier_that_does_not_answer_holds_up_nobody(hook, robots):
     os.kill(hook.courier, signal.SIGSTOP)
+    # The signal is on its way when kill() returns: each thread stops in its own time.
+    threads = Path(f"/proc/{hook.courier}/task")
+    wait_until(
+        lambda: all("State:\tT" in (each / "status").read_text() for each in threads.iterdir()),
+        "a courier that stands still",
+    )
     try:
         waiting = socket.create_connection(hook.url.removeprefix("http://").split(":"))
         waiting.sendall(

@@ -38,9 +38,18 @@ bool is_mobile(std::string_view number) {
   });
 }
 
+// It becomes a header.
+bool is_one_line(std::string_view text) {
+  return std::ranges::none_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
 base::Status check_mail(const ChannelOptions& options) {
   if (!options.url.starts_with("smtp://") && !options.url.starts_with("smtps://")) {
     return refuse(options, "url must begin with smtp:// or smtps://");
+  }
+  if (options.url.contains('@')) {
+    return refuse(options, "url has a login in it: that is for username and password_file");
   }
   if (!is_mail_address(options.from)) return refuse(options, "from must be an address like a@b");
   if (options.to.empty() || !std::ranges::all_of(options.to, is_mail_address)) {
@@ -64,6 +73,9 @@ base::Status check_webhook(const ChannelOptions& options) {
   }
   if (options.url.empty() && !options.url_source.is_set()) {
     return refuse(options, "needs url, url_file or url_env");
+  }
+  if (!is_one_line(options.content_type)) {
+    return refuse(options, "content_type must be one line");
   }
   if (options.secret.is_set() && !options.username.empty()) {
     return refuse(options, "username and secret_file or secret_env are two ways to log in");

@@ -96,6 +96,17 @@ TEST(ChannelOptions, SendsNoPasswordInTheClear) {
   EXPECT_EQ(fault(options), "");
   options.starttls = outgoing::Starttls::kOff;
   EXPECT_NE(fault(options).find("in the clear"), std::string::npos);
+  options = make_options(ChannelType::kMail);
+  options.starttls = outgoing::Starttls::kOff;
+  options.url = "smtp://user:password@mail.example:25";
+  EXPECT_EQ(fault(options),
+            "notify.ops: url has a login in it: that is for username and password_file");
+}
+
+TEST(ChannelOptions, AContentTypeIsOneLine) {
+  ChannelOptions options = make_options(ChannelType::kWebhook);
+  options.content_type = "text/plain\r\nX: y";
+  EXPECT_EQ(fault(options), "notify.ops: content_type must be one line");
 }
 
 TEST(ChannelOptions, ChecksNames) {

@@ -12,6 +12,7 @@
 #include "serve/notify/payload.h"
 #include "serve/notify/robots.h"
 #include "serve/notify/signing.h"
+#include "serve/outgoing/redact.h"
 
 namespace everywatt::notify {
 namespace {
@@ -48,30 +49,6 @@ class CurlDoor : public Door {
   std::optional<outgoing::HttpClient> http_;
   std::optional<outgoing::MailClient> mail_;
 };
-
-// A server may quote what it was sent: the parts of the address that are its secret, and the rest.
-void redact(std::string& text, const std::string& secret) {
-  constexpr std::size_t kShortest = 6;
-  if (secret.size() < kShortest) return;
-  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret)) {
-    text.replace(at, secret.size(), "***");
-  }
-}
-
-void redact_address(std::string& text, const std::string& url) {
-  redact(text, url);
-  const std::size_t host = url.find("://");
-  if (host == std::string::npos) return;
-  std::size_t start = url.find_first_of("/?", host + 3);
-  while (start != std::string::npos) {
-    const std::size_t end = url.find_first_of("/?&=", start + 1);
-    // A short word of a path is no secret, and may be any word of the answer.
-    const std::string word =
-        url.substr(start + 1, end == std::string::npos ? end : end - start - 1);
-    if (word.size() >= 16) redact(text, word);
-    start = end;
-  }
-}
 
 Verdict hold(const base::Error& error) {
   return {.kind = VerdictKind::kHold, .wait_ns = kHold_ns, .said = explain(error)};
@@ -185,12 +162,7 @@ base::Result<Verdict> Delivery::post(std::string body, std::stop_token stop) {
     request.bearer_token = *secret;
   }
   outgoing::HttpOutcome outcome = door_.post(request);
-  // Before anything is cut out of it: half a secret would not be found.
-  for (std::string* text : {&outcome.body, &outcome.error}) {
-    redact_address(*text, url.reveal());
-    redact(*text, secret->reveal());
-    redact(*text, password->reveal());
-  }
+  outgoing::redact(outcome, request);
   return judge_http(options_.type, outcome);
 }
 

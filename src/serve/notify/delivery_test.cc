@@ -86,6 +86,18 @@ TEST_F(DeliveryTest, ShowsNoSecretThatAnAnswerQuotes) {
   EXPECT_TRUE(said.starts_with("HTTP 400 bad ***"));
 }
 
+TEST_F(DeliveryTest, ShowsNoSignatureThatAnAnswerQuotes) {
+  ChannelOptions options = make_options(ChannelType::kDingTalk);
+  options.url_source.file =
+      folder_.write("url", fmt::format("https://d/r?access_token={}", kToken));
+  options.secret.file = folder_.write("secret", "SECabc");
+  (void)send(options);
+  const std::string signed_url = mailbox_.requests[0].url.reveal();
+  mailbox_.answers = {{.status = 404, .body = signed_url.substr(signed_url.find("/r?"))}};
+  const std::string said = send(options).verdict.said;
+  EXPECT_EQ(said, "HTTP 404 /r?access_token=***&timestamp=***&sign=***");
+}
+
 TEST_F(DeliveryTest, LogsInToAWebhook) {
   ChannelOptions options = make_options(ChannelType::kWebhook);
   options.url_source = {};

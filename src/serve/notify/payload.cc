@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -29,6 +32,20 @@ std::string clean(const std::string& text, std::size_t limit_bytes) {
   std::string whole(base::trim(base::clean_text(text, 3 * text.size() + 4)));
   if (whole.size() <= limit_bytes) return whole;
   return base::clean_text(whole, limit_bytes - kCut.size()).append(kCut);
+}
+
+// What a message is made of first of all.
+constexpr auto kFirst = std::to_array<std::string_view>(
+    {"alertname", "severity", "gpu", "uuid", "UUID", "Hostname", "hostname", "exported_instance",
+     "instance", "node", "host", "summary", "summary_zh", "description", "description_zh",
+     "message", "value", "runbook_url", "dashboard_url"});
+
+// Refused, none of the alerts that came with it would be told of.
+void leave_out_beyond(std::size_t limit, Labels& labels) {
+  for (auto each = labels.end(); labels.size() > limit && each != labels.begin();) {
+    --each;
+    if (std::ranges::find(kFirst, each->first) == kFirst.end()) each = labels.erase(each);
+  }
 }
 
 // Takes keys off one object, and remembers the first fault.
@@ -69,13 +86,13 @@ class Taker {
       blame(key, "is not an object");
       return labels;
     }
-    if (value->size() > kLabelsLimit) blame(key, fmt::format("has more than {}", kLabelsLimit));
     for (const auto& [name, text] : value->items()) {
       if (!text.is_string()) blame(key, "holds what is not a string");
       if (!fault_.empty()) return labels;
       std::string cleaned = clean(text.get_ref<const std::string&>(), limit_bytes);
       if (!cleaned.empty()) labels.emplace(clean(name, kNameLimitBytes), std::move(cleaned));
     }
+    leave_out_beyond(kLabelsLimit, labels);
     return labels;
   }
 

@@ -91,6 +91,22 @@ TEST(Payload, SaysWhatIsNoJson) {
             "not a webhook payload of Alertmanager: it is not an object");
 }
 
+TEST(Payload, AnAlertOfManyLabelsKeepsThoseThatMatterMost) {
+  json payload = good();
+  for (int i = 0; i < 200; ++i)
+    payload["alerts"][0]["labels"]["a" + std::to_string(i)] = "x";
+  payload["alerts"][0]["labels"]["severity"] = "critical";
+  payload["alerts"][0]["labels"]["zone"] = "x";
+  const auto parsed = parse_payload(payload.dump());
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const Labels& labels = parsed->alerts[0].labels;
+  EXPECT_EQ(labels.size(), 64u);
+  EXPECT_EQ(find_label(labels, "alertname"), "A");
+  EXPECT_EQ(find_label(labels, "gpu"), "0");
+  EXPECT_EQ(find_label(labels, "severity"), "critical");
+  EXPECT_FALSE(labels.contains("zone"));
+}
+
 TEST(Payload, CleansTextsAndMarksWhatItCuts) {
   json payload = good();
   payload["alerts"][0]["labels"]["gpu"] = "a\nb\x1b[31m";

@@ -83,6 +83,12 @@ std::string shown_address(std::string_view url) {
   host = host.substr(0, host.find_first_of("/?#\\"));
   if (const std::size_t at = host.rfind('@'); at != std::string_view::npos)
     host.remove_prefix(at + 1);
+  // Else it is no host: a password with a slash in it, say.
+  const std::size_t port = host.starts_with('[') ? host.find("]:") : host.find(':');
+  if (port != std::string_view::npos &&
+      !base::parse_u64(host.substr(host.find(':', port) + 1)).has_value()) {
+    return "the address";
+  }
   return base::clean_text(fmt::format("{}://{}", url.substr(0, colon), host), 256);
 }
 

@@ -28,7 +28,10 @@ TEST(HttpClient, ShowsOfAnAddressItsHostAlone) {
   EXPECT_EQ(shown_address("http://user:password@host:80/x"), "http://host:80");
   EXPECT_EQ(shown_address("https://host?key=1"), "https://host");
   EXPECT_EQ(shown_address("https://host#x@y"), "https://host");
+  EXPECT_EQ(shown_address("http://[::1]:80/x"), "http://[::1]:80");
+  EXPECT_EQ(shown_address("http://[::1]/x"), "http://[::1]");
   EXPECT_EQ(shown_address("no address"), "the address");
+  EXPECT_EQ(shown_address("http://user:pass/word@host/"), "the address");
 }
 
 class SendingTest : public ::testing::Test {

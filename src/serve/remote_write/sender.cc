@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "serve/outgoing/redact.h"
 
 namespace everywatt::remote_write {
 namespace {
@@ -84,7 +85,8 @@ std::int64_t Sender::send(const Queue::Item& item, const std::stop_token& stop) 
   auto request = make_request(std::move(body));
   if (!request) return wait_for(request.error().message);
   request->stop = stop;
-  const outgoing::HttpOutcome outcome = doors_.post(*request);
+  outgoing::HttpOutcome outcome = doors_.post(*request);
+  outgoing::redact(outcome, *request);
   // The next run sends it again: it cannot know whether the receiver has it.
   if (outcome.status == 0 && stop.stop_requested()) return kNothingToSend;
   return judge(item, samples, outcome);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,17 @@ class SenderTest : public ::testing::Test {
   std::vector<HttpRequest> requests_;
   std::vector<std::int64_t> waits_;
 };
+
+TEST_F(SenderTest, ShowsNoSecretThatAnAnswerQuotes) {
+  options_.url = "https://user:password@metrics.example/api/v1/write?key=abcdef";
+  options_.token.file = folder_.path() + "/token";
+  std::ofstream(options_.token.file) << "bearer-secret";
+  answers_ = {{.status = 401, .body = "POST /api/v1/write?key=abcdef password bearer-secret"}};
+  put(0, 1);
+  Sender sender = make();
+  run(sender);
+  EXPECT_EQ(sender.counts().last_error, "401: POST /api/v1/write?key=*** *** ***");
+}
 
 TEST_F(SenderTest, ARequestIsAsTheSpecificationAsks) {
   options_.tenant = "team-a";

@@ -51,7 +51,7 @@ class Authentication {
   std::span<const HeaderField> headers() const { return access_.config.headers; }
 
   // Paths that begin so have keys of their own: who does not prove who they are reaches the answer
-  // all the same, as Who::kAnybody.
+  // all the same, as Who::kAnybody. What answers there limits how often one may guess.
   void leave_to_answer(std::string path) { own_door_ = std::move(path); }
 
   // Calls `done` once: at once, or from passwords().deliver(). REQUIRES: `request.who` is what the
@@ -93,7 +93,6 @@ class Authentication {
   std::string own_door_;
   LoginCache cache_;
   LoginLimits limits_;
-  LoginLimits door_limits_;  // of tokens that the own door may know
   std::optional<TokenBucket> rate_;
   std::unordered_map<LoginKey, std::vector<Done>, HashOfLoginKey> waiting_;
   std::uint64_t refused_[kRefusedKinds] = {};

@@ -215,22 +215,6 @@ TEST_F(AuthenticationTest, LeavesAPathWithKeysOfItsOwnToItsAnswer) {
   EXPECT_EQ(outcome(kAliceWrong), 401U) << "nothing of this counts as a failure";
 }
 
-TEST_F(AuthenticationTest, WhoTriesManyKeysAtTheOwnDoorDoesNotLearnWhichTokenIsRight) {
-  use_tokens("secret-token");
-  ASSERT_TRUE(open());
-  authentication_->leave_to_answer("/own/");
-  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.2", "/own/a")), 200U);
-  for (const char* client : {"10.0.0.1", "10.0.0.2"}) {
-    for (int tried = 0; tried < 10; ++tried)
-      EXPECT_EQ(outcome(request("Bearer wrong", client, "/own/a")), 0U);
-  }
-  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.1", "/own/a")), 0U);
-  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.2", "/own/a")), 200U)
-      << "has logged in before";
-  now_ns_ += 6 * kSecond;
-  EXPECT_EQ(outcome(request("Bearer secret-token", "10.0.0.1", "/own/a")), 200U);
-}
-
 TEST_F(AuthenticationTest, APasswordThatIsTakenAwayWhileItIsCheckedIsNotRightForWhoAsksAfterIt) {
   use_users();
   ASSERT_TRUE(open());

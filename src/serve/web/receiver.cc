@@ -22,6 +22,19 @@ Response away() {
   return json_error(503, "the process that sends is not there: try again");
 }
 
+Response no_login() {
+  Response response = json_error(401, "a bearer token is wanted, the channel's receiver_token");
+  response.challenge = "Bearer realm=\"everywatt\"";
+  return response;
+}
+
+Response too_often(std::int64_t wait_ns) {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  Response response = json_error(429, "too often: try again later");
+  response.retry_after_s = static_cast<unsigned>((wait_ns + kSecondNs - 1) / kSecondNs);
+  return response;
+}
+
 // "Bearer TOKEN": nothing for anything else.
 std::optional<std::string_view> bearer_token(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
@@ -82,25 +95,39 @@ Response Receiver::answer(std::string_view channel, const Request& request) {
   return response;
 }
 
-std::optional<Response> Receiver::refuse_sender(std::string_view channel,
-                                                const Request& request) const {
-  if (request.who == Who::kAuthenticated) return std::nullopt;
-  if (!keys_) return away();
-  const auto key = std::ranges::find(*keys_, channel, &courier_link::ChannelKey::name);
-  if (key == keys_->end() || key->token_sha256.empty()) {
+// A token of the server's is one that may be guessed here as well: who brings it is let through to
+// here without having been counted (Authentication::leave_to_answer()).
+std::optional<Response> Receiver::refuse_sender(std::string_view channel, const Request& request) {
+  const bool brings_login = request.authorization_fields > 0;
+  if (request.who == Who::kAuthenticated && !brings_login) return std::nullopt;
+  if (request.who != Who::kAuthenticated && !keys_) return away();
+  std::string token_sha256;
+  if (keys_) {
+    const auto key = std::ranges::find(*keys_, channel, &courier_link::ChannelKey::name);
+    if (key != keys_->end()) token_sha256 = key->token_sha256;
+  }
+  if (request.who != Who::kAuthenticated && token_sha256.empty()) {
     return json_error(403,
                       "this channel has no token: name a file that holds one by "
                       "receiver_token_file in its table of the configuration; if it does, the log "
                       "says why it cannot be read");
   }
+  if (!brings_login) return no_login();
+  const bool is_known = knows_sender(token_sha256, request);
+  const LoginKey login = known_.key_of({request.client, channel, request.authorization});
+  if (is_known && known_.contains(login)) return std::nullopt;
+  if (const auto wait_ns = limits_.try_fail(request.client, clock_())) return too_often(*wait_ns);
+  if (!is_known) return no_login();
+  limits_.forgive(request.client, clock_());
+  known_.add(login);
+  return std::nullopt;
+}
+
+bool Receiver::knows_sender(const std::string& token_sha256, const Request& request) const {
+  if (request.who == Who::kAuthenticated) return true;
   const auto token = bearer_token(request.authorization);
-  if (request.authorization_fields == 1 && token &&
-      courier_link::is_same_hash(courier_link::hash_token(*token), key->token_sha256)) {
-    return std::nullopt;
-  }
-  Response response = json_error(401, "a bearer token is wanted, the channel's receiver_token");
-  response.challenge = "Bearer realm=\"everywatt\"";
-  return response;
+  return request.authorization_fields == 1 && token &&
+         courier_link::is_same_hash(courier_link::hash_token(*token), token_sha256);
 }
 
 std::optional<Response> Receiver::refuse_request(const Request& request) const {
@@ -204,7 +231,8 @@ void Receiver::forget_given_up() {
 }
 
 void Receiver::append_metrics(exporter::Exposition& out) const {
-  append_courier(status_, link_ ? CourierState::kThere : CourierState::kAway, out);
+  // Before it has told the tokens nothing can be posted.
+  append_courier(status_, link_ && keys_ ? CourierState::kThere : CourierState::kAway, out);
 }
 
 }  // namespace everywatt::web

@@ -16,6 +16,8 @@
 #include "serve/courier_link/messages.h"
 #include "serve/exporter/exposition.h"
 #include "serve/web/connections.h"
+#include "serve/web/login_cache.h"
+#include "serve/web/login_limits.h"
 #include "serve/web/message.h"
 
 namespace everywatt::web {
@@ -29,8 +31,9 @@ struct ReceiverOptions {
 };
 
 // Takes Alertmanager's notifications and hands them to the courier, who puts them on the disk; the
-// answer says whether that is done. Knows of a channel's token its SHA-256 alone. Keeps no more
-// than kAtOnce bodies. One thread, which never waits here.
+// answer says whether that is done. Knows of a channel's token its SHA-256 alone, and limits how
+// often a client may guess it. Keeps no more than kAtOnce bodies. One thread, which never waits
+// here.
 class Receiver {
  public:
   static constexpr unsigned kAtOnce = 8;
@@ -58,7 +61,8 @@ class Receiver {
   };
 
   bool has_channel(std::string_view channel) const;
-  std::optional<Response> refuse_sender(std::string_view channel, const Request& request) const;
+  std::optional<Response> refuse_sender(std::string_view channel, const Request& request);
+  bool knows_sender(const std::string& token_sha256, const Request& request) const;
   std::optional<Response> refuse_request(const Request& request) const;
   void hand_over(const std::string& channel, std::string body, Answer answer);
   Watching take_connection();
@@ -79,6 +83,8 @@ class Receiver {
   bool is_watching_unsent_ = false;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, Pending> pending_;
+  LoginLimits limits_;
+  LoginCache known_;  // logins that were right, and must not wait for what others guess
   std::shared_ptr<unsigned> at_once_ = std::make_shared<unsigned>(0);
 };
 

@@ -153,6 +153,34 @@ TEST_F(ReceiverTest, WhoHasNotTheTokenIsRefusedBeforeTheBody) {
   EXPECT_EQ(status("open", known), 0U);
 }
 
+TEST_F(ReceiverTest, WhoGuessesTokensMustWaitAndWhoIsKnownNot) {
+  connect();
+  tell_keys();
+  const auto from = [](std::string client, std::string authorization) {
+    Request made = request(std::move(authorization));
+    made.client = std::move(client);
+    return made;
+  };
+  EXPECT_EQ(status("ops", from("10.0.0.1", "Bearer secret")), 0U);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(status("ops", from("10.0.0.1", "Bearer guess")), 401U);
+  const Response refused = receiver_->answer("ops", from("10.0.0.1", "Bearer guess"));
+  EXPECT_EQ(refused.status, 429U);
+  EXPECT_EQ(refused.retry_after_s, 6U);
+  EXPECT_EQ(status("ops", from("10.0.0.1", "Bearer secret")), 0U);
+  EXPECT_EQ(status("ops", from("10.0.0.1", "")), 401U);
+  EXPECT_EQ(status("ops", from("10.0.0.2", "Bearer guess")), 401U);
+  // The server's own tokens can be guessed here as well.
+  Request right = from("10.0.0.1", "Bearer of the server");
+  right.who = Who::kAuthenticated;
+  EXPECT_EQ(status("ops", right), 429U);
+  now_ns_ += 6'000'000'000;
+  EXPECT_EQ(status("ops", right), 0U);
+  // What was right once is of no use when the token has changed.
+  tell(courier_link::ChannelKeys{{.name = "ops", .token_sha256 = courier_link::hash_token("new")}});
+  EXPECT_EQ(status("ops", from("10.0.0.1", "Bearer secret")), 401U);
+}
+
 TEST_F(ReceiverTest, RequestsThatAreNoneAreRefused) {
   connect();
   tell_keys();
@@ -263,6 +291,8 @@ TEST_F(ReceiverTest, MetricsAreThereFromTheStartAndFollowTheCourier) {
               HasSubstr("everywatt_notify_sent_total{channel=\"ops\",type=\"dingtalk\"} 0\n"));
   EXPECT_THAT(metrics(), testing::Not(HasSubstr("resident_bytes")));
   connect();
+  EXPECT_THAT(metrics(), HasSubstr("everywatt_courier_connected 0\n"));  // it knows no token yet
+  tell_keys();
   tell(courier_link::Status{.channels = {{.name = "ops",
                                           .type = "dingtalk",
                                           .queued = 1,
