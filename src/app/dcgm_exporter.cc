@@ -181,6 +181,8 @@ base::Result<std::optional<std::string>> translate_value(const Flag& flag, const
     case Meaning::kDuration: {
       const auto seconds = parse_duration_s(value);
       if (!seconds) return complain_of_value("a duration such as 10s or 1m30s");
+      // No limit, as Go has it. Ours stays: a client that never ends would keep its place for good.
+      if (*seconds == 0) return std::nullopt;
       return setting(flag.key, fmt::format("{}", *seconds));
     }
     case Meaning::kNumberWithoutEffect:

@@ -79,6 +79,13 @@ TEST(DcgmExporter, FlagsInAllTheirFormsGoBeforeTheEnvironment) {
   EXPECT_THAT(translate({"-o"})->words, Contains("serve.names=\"dcgm-legacy\""));
 }
 
+TEST(DcgmExporter, ATimeLimitOfZeroLeavesOurs) {
+  const auto start = translate({"--web-read-timeout=0s", "--web-write-timeout", "0s"});
+  ASSERT_TRUE(start) << start.error().message;
+  EXPECT_THAT(start->words, Not(Contains(HasSubstr("serve.request_seconds"))));
+  EXPECT_THAT(start->words, Not(Contains(HasSubstr("serve.answer_seconds"))));
+}
+
 TEST(DcgmExporter, TheWebConfigurationFileIsTakenFromTheFlagAndFromTheEnvironment) {
   EXPECT_THAT(translate({"--web-config-file", "/f/web.yml"})->words,
               Contains("serve.web_config=\"/f/web.yml\""));
