@@ -58,6 +58,11 @@ def processes_of(group: int) -> list[int]:
     return found
 
 
+def heed_ctrl_c():
+    """Tests that run in the background ignore it, and a shell cannot trap what it began by ignoring."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def stack(tmp_path):
     servers.need("prometheus", "victoria-metrics")
@@ -72,7 +77,7 @@ def stack(tmp_path):
     with log.open("w") as out:
         process = subprocess.Popen(
             ["./dev", "stack", "--base", str(base_port()), "--demo", "gemm,fed"],
-            cwd=SOURCE, stdout=out, stderr=out, start_new_session=True,
+            cwd=SOURCE, stdout=out, stderr=out, start_new_session=True, preexec_fn=heed_ctrl_c,
             env=os.environ | {"EVERYWATT_BIN": program.PROGRAM, "TMPDIR": str(temporary)},
         )  # fmt: skip
     process.log, process.temporary, process.before = log, temporary, before
