@@ -113,7 +113,7 @@ class Machine:
         return {
             labels["uuid"]
             for labels, _ in self.series("native", "gpu_memory_used_bytes")
-            if labels["uuid"].startswith("MIG-")
+            if labels.get("uuid", "").startswith("MIG-")
         }
 
     def events(self, kind: str) -> list[dict]:
