@@ -3,6 +3,7 @@
 
 import json
 import os
+import pwd
 import re
 import signal
 import subprocess
@@ -41,6 +42,16 @@ def run(*arguments, code: int | None = None, env: dict | None = None, **options)
 
 def run_json(*arguments, code: int = 0):
     return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+def server_gid() -> int:
+    """That of the user as whom the server of root's daemon runs."""
+    for name in ("everywatt", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_gid
+        except KeyError:
+            pass
+    return 65534
 
 
 def wait_until(condition, what, patience_s: float = PATIENCE_S):

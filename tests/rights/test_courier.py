@@ -9,8 +9,8 @@ import subprocess
 import pytest
 from ordinary import ORDINARY
 from process import PARTS, descriptors, listening_ports, mapped_files, status, tcp_sockets, threads
-from program import is_running, wait_until
-from test_files import mode_of, server_gid
+from program import is_running, server_gid, wait_until
+from test_files import mode_of
 
 
 @pytest.fixture

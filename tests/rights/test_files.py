@@ -3,14 +3,13 @@
 
 import json
 import os
-import pwd
 import stat
 import subprocess
 
 import pytest
 from ordinary import ORDINARY
 from process import all_started
-from program import PROGRAM, environment, run, wait_until
+from program import PROGRAM, environment, run, server_gid, wait_until
 
 STRANGER = ORDINARY + 1
 
@@ -55,15 +54,6 @@ def wait_for_words(daemon) -> set[str]:
         return words_on(daemon.run("processes", "--json", code=0).stdout)
 
     return wait_until(ask, "processes")
-
-
-def server_gid() -> int:
-    for name in ("everywatt", "nobody"):
-        try:
-            return pwd.getpwnam(name).pw_gid
-        except KeyError:
-            pass
-    return 65534
 
 
 def test_files_have_the_modes_and_owners_of_the_contract(serve_as):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
-import pwd
 import signal
 import sys
 from pathlib import Path
@@ -14,17 +13,8 @@ sys.path.insert(0, str(HERE.parent / "remote_write"))
 sys.path.insert(0, str(HERE))
 
 from certificates import Authority  # noqa: E402
+from program import server_gid  # noqa: E402
 from scraping import Scraper  # noqa: E402
-
-
-def server_group() -> int:
-    """That of the user as whom the server of root's daemon runs."""
-    for name in ("everywatt", "nobody"):
-        try:
-            return pwd.getpwnam(name).pw_gid
-        except KeyError:
-            pass
-    return 65534
 
 
 class AccessFolder:
@@ -39,7 +29,7 @@ class AccessFolder:
         for file in files:
             file.chmod(0o640)
             if os.geteuid() == 0:
-                os.chown(file, 0, server_group())
+                os.chown(file, 0, server_gid())
 
     def write(self, name: str, text: str) -> Path:
         """Whole at any time."""

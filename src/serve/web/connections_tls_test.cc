@@ -16,16 +16,11 @@
 #include "serve/web/authentication.h"
 #include "serve/web/connections.h"
 #include "serve/web/listening_socket.h"
+#include "serve/web/openssl_objects.h"
 #include "serve/web/web_fixture.h"
 
 namespace everywatt::web {
 namespace {
-
-template <auto kFree>
-struct Freer {
-  void operator()(auto* object) const { kFree(object); }
-};
-using Bio = std::unique_ptr<BIO, Freer<::BIO_free_all>>;
 
 std::string text_of(BIO* bio) {
   char* text = nullptr;
@@ -35,8 +30,8 @@ std::string text_of(BIO* bio) {
 
 // A certificate that nobody has signed but its own key, and that key, as PEM. Ends in `left_s`.
 std::string make_identity(long left_s = 3600) {
-  const std::unique_ptr<EVP_PKEY, Freer<::EVP_PKEY_free>> key(::EVP_EC_gen("P-256"));
-  const std::unique_ptr<X509, Freer<::X509_free>> certificate(::X509_new());
+  const Key key(::EVP_EC_gen("P-256"));
+  const Certificate certificate(::X509_new());
   ::X509_set_version(certificate.get(), 2);
   ::X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -7200);
   ::X509_gmtime_adj(X509_getm_notAfter(certificate.get()), left_s);

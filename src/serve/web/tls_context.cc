@@ -14,17 +14,10 @@
 
 #include "base/file.h"
 #include "serve/web/client_names.h"
+#include "serve/web/openssl_objects.h"
 
 namespace everywatt::web {
 namespace {
-
-template <auto kFree>
-struct Freer {
-  void operator()(auto* object) const { kFree(object); }
-};
-using Bio = std::unique_ptr<BIO, Freer<::BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, Freer<::X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freer<::EVP_PKEY_free>>;
 
 constexpr int kVersions[] = {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION};
 
